@@ -1,4 +1,4 @@
-"""What the contracts of kernpack_kernels can't say, for `kernpack test kernpack_kernels`."""
+"""Inputs that the contracts of kernpack_kernels can't describe, for `kernpack test kernpack_kernels`."""
 
 import math
 

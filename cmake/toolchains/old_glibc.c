@@ -1,4 +1,4 @@
-/* What libstdc++.a of a new system takes from its C library and an older one does not have. Only where zig links. */
+/* Functions that libstdc++.a of a new system takes from its C library, and that an older C library lacks. Only for links by zig. */
 #include <sys/random.h>
 
 /* 2.32. 0 is always right: "there may be threads". */

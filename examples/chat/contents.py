@@ -1,4 +1,5 @@
-"""What a file of the Llama family may hold. A key or a tensor that the hosts don't use is refused: the answers would be wrong without it.
+"""The keys and tensors that a file of the Llama family may contain. The hosts refuse a key or a tensor that they don't use: without it, the
+answers would be wrong.
 
 c/fields.c and c/gguf.c have the C program's lists.
 """
@@ -43,7 +44,7 @@ ADVICE = "use another program for this model, such as llama.cpp"
 
 
 def key_problem(fields: Mapping[str, Any], head_width: int, context: int) -> str | None:
-    """What is wrong with the first key of a file that would change the answers, and isn't used."""
+    """The error about the first key of a file that would change the answers and isn't used."""
     for key, value in fields.items():
         name = key.removeprefix("llama.")
         if name == key:

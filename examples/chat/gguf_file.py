@@ -18,7 +18,7 @@ class ModelError(Exception):
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the file says about the model."""
+    """The sizes of the model in the file."""
 
     layers: int
     width: int

@@ -54,7 +54,7 @@ def build(file: GgufFile, progress: Progress = iter) -> LlamaForCausalLM:
         model.lm_head.weight = model.model.embed_tokens.weight
     with torch.no_grad():
         _fill(model, file, sizes, progress)
-    # What isn't in a file was left empty above.
+    # Tensors that aren't in the file were left empty above.
     model.model.rotary_emb = type(model.model.rotary_emb)(config)
     return model
 

@@ -16,7 +16,7 @@ class Memory:
         self._read: list[int] = []  # the tokens whose keys and values the cache holds
 
     def recall(self, prompt: list[int], count: int) -> list[int]:
-        """What is left to read of the prompt, at least its last token; there is room for `count` tokens after it."""
+        """The part of the prompt that is still to be read, at least its last token; there is room for `count` tokens after it."""
         pairs = zip(self._read, prompt[:-1], strict=False)
         known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         capacity = len(prompt) + count

@@ -28,7 +28,7 @@ class Cache:
         return self.cos[self.length : self.length + count], self.sin[self.length : self.length + count]
 
     def attend(self, k: Any, layer: int, q: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What the next tokens see in a layer, after their keys and values are stored; `advance` follows the last layer."""
+        """The attention of the next tokens in a layer, after their keys and values are stored; `advance` follows the last layer."""
         lengths = np.array([self.length + len(q)], np.int32)
         for cache, x in ((self.keys[layer], keys), (self.values[layer], values)):
             k.paged_store(cache, x[None], self._table, lengths)

@@ -17,7 +17,7 @@ import torch
 
 HERE = Path(__file__).parent
 RELEASE = "torch_scatter-2.1.2"
-# What CPU tensors, sums, means, minima and maxima need; segment_csr.cpp is the binding.
+# Files for CPU tensors, sums, means, minima and maxima; segment_csr.cpp is the binding.
 BEFORE = {
     "binding, shapes and gradients": ["csrc/segment_csr.cpp", "csrc/utils.h", "csrc/macros.h", "torch_scatter/segment_csr.py"],
     "kernels": ["csrc/cpu/segment_csr_cpu.cpp", "csrc/cpu/segment_csr_cpu.h", "csrc/cpu/reducer.h", "csrc/cpu/index_info.h", "csrc/cpu/utils.h"],

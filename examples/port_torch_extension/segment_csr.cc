@@ -7,7 +7,7 @@ namespace kp = kernpack;
 
 namespace {
 
-// What follows a row number in memory.
+// The number of elements after a row number in memory.
 int64_t Columns(kp::TensorView rows) {
   int64_t columns = 1;
   for (int32_t d = 1; d < rows.dim(); ++d) columns *= rows.size(d);

@@ -1,4 +1,4 @@
-"""What +, @, reshape and the like mean in a traced program: NumPy's, as foreign functions that write to a destination."""
+"""The meaning of +, @, reshape and similar operations in a traced program: NumPy's, as foreign functions that write to a destination."""
 
 import numpy as np
 from kernpack_compiler import program

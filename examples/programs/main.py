@@ -24,7 +24,7 @@ def embeddings(executable, weights, batches):
 
 
 def at_once(plan, devices, weights, batches):
-    """The same, each device taking its share of the batches, in a thread of its own."""
+    """Runs the batches on all devices at once: each device computes a share of the batches, in its own thread."""
     shares = [batches[i :: len(devices)] for i in range(len(devices))]
     with ThreadPoolExecutor(len(devices)) as threads:
         jobs = [

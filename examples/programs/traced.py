@@ -33,7 +33,7 @@ def generated_operations():
 
 
 class Placed:
-    """What the model calls: operations of rows on a device, everything else from the hand-written wheel on the CPU."""
+    """The operations that the model calls: operations of rows on a device, all others from the hand-written wheel on the CPU."""
 
     def __init__(self, rows, hand_written, device):
         self._rows, self._hand_written, self._device = rows, hand_written, device

@@ -16,8 +16,8 @@ struct CudaArch {
   char suffix = 0;  // 'a': exactly this one; 'f': this family; 0
   bool ptx = false;  // compute_: compiled by the driver for what it runs on
 
-  // Whether a device of compute capability 9.0, number 90, runs it. Machine code runs on its own and later minors of one major;
-  // PTX on its own and any later architecture.
+  // True if a device of this compute capability runs the code (9.0 is 90). Machine code runs on its own and later minor versions of
+  // one major version; PTX runs on its own and any later architecture.
   bool RunsOn(int device) const {
     if (suffix == 'a') return device == number;
     const bool same_major = device / 10 == number / 10;

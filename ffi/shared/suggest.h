@@ -1,4 +1,4 @@
-// What an error adds when a name is not known. C++17, header-only: the host and the SDK speak alike.
+// The suggestion in an error about an unknown name. C++17, header-only: the host and the SDK speak alike.
 #ifndef KERNPACK_SHARED_SUGGEST_H_
 #define KERNPACK_SHARED_SUGGEST_H_
 

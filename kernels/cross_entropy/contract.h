@@ -21,7 +21,7 @@
 
 namespace kk {
 
-// What the options of cross-entropy may be, on every device.
+// Checks the options of cross-entropy, on every device.
 inline void CheckCrossEntropyOptions(double label_smoothing, double z_loss) {
   KP_CHECK(label_smoothing >= 0 && label_smoothing <= 1, ValueError)
       << "label_smoothing: expected a number from 0 to 1, got " << label_smoothing;

@@ -86,7 +86,7 @@ constexpr char kPackedMagic[9] = "kplinear";
 constexpr uint32_t kPackedVersion = 1;
 constexpr int64_t kSuperBlocks = 8;  // of 32 columns in a block of ggml's K formats
 
-// What a packed tensor holds, once its header has been checked.
+// The content of a packed tensor, after its header has been checked.
 struct PackedWeight {
   PackedFormat format;
   int64_t rows, columns, blocks_per_tail;

@@ -18,7 +18,7 @@
 
 namespace kk {
 
-// What lists and options of the optimizers may be, on every device.
+// Checks lists and options of the optimizers, on every device.
 namespace kp = kernpack;
 
 using Tensors = kp::ListView<kp::TensorView>;

@@ -23,7 +23,7 @@
 
 namespace kk {
 
-// What the options of sampling may be, on every device.
+// Checks the options of sampling, on every device.
 inline void CheckSampleOptions(double temperature, double top_p, double min_p) {
   KP_CHECK(temperature >= 0 && std::isfinite(temperature), ValueError)
       << "temperature: expected a number that isn't negative, got " << temperature;

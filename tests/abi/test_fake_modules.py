@@ -356,7 +356,7 @@ def test_probe_passes_refusals_on(compile_fake: Callable[..., Path]) -> None:
 
 
 def test_static_constructor_that_changes_the_floating_point_environment(compile_fake: Callable[..., Path]) -> None:
-    # What -ffast-math links in: flush-to-zero for the whole thread.
+    # The start-up code that -ffast-math links in: flush-to-zero for the whole thread.
     path = compile_fake("fast", FAKE_CONSTRUCTOR="__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr()|0x8040)")
     denormal = ctypes.c_double(1e-310)
     host.load(path)

@@ -1,4 +1,4 @@
-"""What is compared with RECORD, where copies are kept, and that loading leaves nothing behind."""
+"""Loading compares files with RECORD, keeps copies in the right folders, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def files() -> dict[str, str | None]:
 
 
 def in_child(code: str, *words: object, **environment: str) -> str:
-    """What the code prints, in a process of its own."""
+    """The output of the code in a separate process."""
     before = "import os, sys; sys.path.insert(0, sys.argv[1])\nfrom support import host\n"
     ran = subprocess.run(
         [sys.executable, "-c", before + code, str(host.ROOT / "tests"), *map(str, words)],

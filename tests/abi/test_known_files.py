@@ -58,7 +58,7 @@ def settle(path: Path) -> None:
 
 
 def in_child(code: str, cache: Path, *paths: Path) -> str:
-    """What the code prints in a process of its own, where `paths` are `files`."""
+    """The output of the code in a separate process, with `paths` as `files`."""
     before = "import sys; sys.path.insert(0, sys.argv[1])\nfrom support import host\nfiles = sys.argv[2:]\n"
     command = [sys.executable, "-c", before + code, str(host.ROOT / "tests"), *map(str, paths)]
     environment = os.environ | {"KERNPACK_CACHE_DIR": str(cache)}

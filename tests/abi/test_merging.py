@@ -40,7 +40,7 @@ def build(tmp_path: Path) -> Build:
 
 
 def answer_on(function: host.LoadedFunction, device_type: int) -> int:
-    """What the variant for that device answers."""
+    """The answer of the variant for that device."""
     call, instance, result = ctypes.c_void_p(), ctypes.c_void_p(), host.Any()
     device = host.Device(device_type, 0)
     host.check(

@@ -119,7 +119,7 @@ def rows(k) -> Iterator[Case]:
 
 
 def sampling(k) -> Iterator[Case]:
-    """What a model's last step does with the logits of 64 sequences."""
+    """The last step of a model with the logits of 64 sequences."""
     logits = random(64, 128256)
     shape = "64 x 128256"
 
@@ -282,7 +282,7 @@ def trained(peers: beside.Calls) -> beside.Calls:
 
 
 def of_peers(case: Case, peers: beside.Calls, timed: Callable[..., float]) -> dict[str, float]:
-    """What doesn't run here is said, and left out."""
+    """Peers that don't run here are reported, and left out."""
     found = {}
     for name, op in peers.items():
         try:

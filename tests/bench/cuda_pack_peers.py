@@ -1,4 +1,4 @@
-"""What tests/bench/cuda_pack.py times beside our kernels and torch's, where it is installed: Liger's kernels in Triton, FlashInfer's.
+"""Peers that tests/bench/cuda_pack.py times beside our kernels and torch's, if they are installed: Liger's kernels in Triton, FlashInfer's.
 
 Each function here takes a case's numbers and gives the call of each peer by its name. Liger's cross-entropy isn't among them: it waits
 for the device, so no CUDA graph captures it."""

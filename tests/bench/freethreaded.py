@@ -1,4 +1,4 @@
-"""What a call costs without a GIL, beside an interpreter of the same source with one, and how calls of one function scale over threads
+"""The cost of a call without a GIL, beside an interpreter of the same source with one, and how calls of one function scale over threads
 (`make freethreaded PARTS=bench`). Arguments: interpreter and PYTHONPATH of each, as <python>:<path>, the one without a GIL first."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the topics share: loaded modules of ours and of the peers, made on first use."""
+"""Objects that the topics share: loaded modules of ours and of the peers, made on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures were taken on."""
+"""The machine of the figures."""
 
 from __future__ import annotations
 

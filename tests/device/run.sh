@@ -114,7 +114,7 @@ generated() {
   return "$wrong"
 }
 
-# What the tests of the emulated device expect of PTX, of a GPU: the emulated device is as good as those are.
+# Runs the tests of the emulated device's PTX on a GPU: the emulated device is as good as these tests.
 instructions() {
   KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1 "$python" -m pytest -q -n 4 -p no:cacheprovider -rs "$root/tests/python/ptx"
 }

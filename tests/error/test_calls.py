@@ -203,7 +203,7 @@ def _on_the_same_arrays(call, k, new: Arrays):
     return lambda: call(k, again)
 
 
-# What JAX says in words of its own: its arrays are immutable and never mixed with others'.
+# Errors of JAX with its own words: its arrays are immutable and never mixed with others'.
 OTHER_OBJECTS = {
     "list_for_a_tensor": (
         [1.0],

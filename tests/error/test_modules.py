@@ -1,4 +1,4 @@
-"""Files that are no sound module: each is refused by kernpack.load with what is wrong, and the process goes on."""
+"""Files that aren't a valid module: each is refused by kernpack.load with what is wrong, and the process goes on."""
 
 from __future__ import annotations
 

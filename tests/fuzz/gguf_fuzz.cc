@@ -18,7 +18,7 @@ namespace {
 const uint8_t* g_bytes;
 }  // namespace
 
-// What CMakeLists.txt puts in the place of mmap and munmap.
+// Replacements for mmap and munmap (CMakeLists.txt).
 extern "C" void* gguf_fuzz_map(void*, size_t size, int, int, int, off_t) {
   void* copy = std::malloc(size);
   return std::memcpy(copy, g_bytes, size);

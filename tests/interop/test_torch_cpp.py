@@ -75,7 +75,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], str]:
-    """What AOTInductor makes of kernels; the results that are expected; the path of the kernels."""
+    """A package that AOTInductor makes with kernels; the expected results; the path of the kernels."""
     package = tmp_path_factory.mktemp("package") / "block.pt2"
     expected, module = python(PACKAGE, package).splitlines()
     return package, expected.split(), module

@@ -1,4 +1,4 @@
-"""What calls take in this environment, its versions, and which hooks are on, as JSON: scripts/newest runs it, and on the pinned
+"""Writes the times of calls in this environment, its versions and its active hooks as JSON: scripts/newest runs it, and on the pinned
 versions too.
 
     python tests/newest/figures.py out.json

@@ -1,4 +1,4 @@
-"""What a release's wheels say of themselves: one version, types, entry points, sizes."""
+"""The metadata of a release's wheels: one version, types, entry points, sizes."""
 
 from __future__ import annotations
 

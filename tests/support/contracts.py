@@ -55,7 +55,7 @@ def described(value: Any) -> Any:
 
 
 def solved(contract: Contract, values: list[Any], *, traced: bool, domain: Domain = NUMBERS) -> str:
-    """What `check` of contract_check.cc gives."""
+    """The result of `check` of contract_check.cc."""
     try:
         solution = Solution(contract, values, domain, traced=traced)
         found = ""
@@ -69,7 +69,7 @@ def solved(contract: Contract, values: list[Any], *, traced: bool, domain: Domai
 
 
 def is_limit(verdict: str) -> bool:
-    """Whether a number itself is refused, which a symbol never is."""
+    """True if a number itself is refused, which a symbol never is."""
     return "64 bits" in verdict or "negative size" in verdict or "at least 0 bytes" in verdict
 
 
@@ -265,7 +265,7 @@ class Draw(random.Random):
         )
 
     def _evaluated(self, operand: Any) -> int:
-        """What an expression is for the dims at hand; any size where it is none."""
+        """The value of an expression for the given dims; any size if there is none."""
         if operand is None:
             return self.randint(0, 4)
         stack: list[int] = []

@@ -1,4 +1,4 @@
-"""What docs/gallery.md says that examples print, and what they print."""
+"""The output of examples in docs/gallery.md, and their actual output."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def printed(told: str) -> str:
 
 
 def is_built_by_its_page(example: Path) -> bool:
-    """Whether the commands of its README build it with CMake: tests/python/docs/test_blocks.py runs those."""
+    """True if the commands of its README build it with CMake: tests/python/docs/test_blocks.py runs those."""
     return "cmake --build" in (example / "README.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from tree_sitter import Language, Node, Parser
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("ffi", "sdk", "bindings", "kernels", "cmake")
 HOLE = "…"
-# What joins pieces to one text.
+# Nodes that join pieces into one text.
 JOINS = {"binary_expression", "concatenated_string", "parenthesized_expression", "conditional_expression"}
 STRINGS = {"string_literal", "raw_string_literal", "concatenated_string"}
 

@@ -1,4 +1,4 @@
-"""What the processes of a torch.distributed test share."""
+"""Code that the processes of a torch.distributed test share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call, said of one argument; the extension asks when a call of its functions fails."""
+"""Finds the wrong argument of a call. The extension asks when a call of its functions fails."""
 
 from __future__ import annotations
 

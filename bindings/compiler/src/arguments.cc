@@ -16,7 +16,7 @@ constexpr int kFlags = METH_FASTCALL | METH_KEYWORDS;
 
 Entry g_entry = nullptr;  // pybind11's, the same for every function
 
-// What users call each function, by what pybind11 keeps of it, which lives as long as this extension.
+// The public name of each function, by the object that pybind11 keeps for it, which lives as long as this extension.
 std::map<PyObject*, std::string>& Names() {
   static auto* const names = new std::map<PyObject*, std::string>;
   return *names;

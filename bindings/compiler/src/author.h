@@ -29,9 +29,9 @@ class NamesAuthor {
  private:
   int thrown_before_ = std::uncaught_exceptions();
 };
-// What a binding is given for that.
+// A call guard that a binding takes for this purpose.
 using PlacesErrors = pybind11::call_guard<NamesAuthor>;
-// Whether a call so guarded has failed since this was last asked.
+// True if a call with this guard has failed since the last call of this function.
 bool TakeFailedWithAuthor();
 
 }  // namespace kernpack::compiler

@@ -1,4 +1,4 @@
-// What each file of this extension adds to the module, and what they share.
+// The functions by which each file of this extension adds to the module, and code that the files share.
 #ifndef KERNPACK_PYTHON_COMPILER_BINDINGS_H_
 #define KERNPACK_PYTHON_COMPILER_BINDINGS_H_
 

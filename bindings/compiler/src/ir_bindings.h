@@ -1,4 +1,4 @@
-// What the files that bind the IR share. `_native.ir` holds what they add.
+// Code that the files that bind the IR share. They add to `_native.ir`.
 #ifndef KERNPACK_PYTHON_COMPILER_IR_BINDINGS_H_
 #define KERNPACK_PYTHON_COMPILER_IR_BINDINGS_H_
 
@@ -35,7 +35,7 @@ std::vector<ir::Expr> ToExprs(py::handle values);
 // The operation of that name; ValueError when there is none.
 ir::Op ToOp(const std::string& name);
 
-// Whether this thread is in a function that writes one of the IR.
+// True if this thread is in a function that writes an IR function.
 bool IsTracing();
 
 // Adds a statement, positioned at the line of Python that asked for it, to the innermost open block of this thread.

@@ -31,7 +31,7 @@ struct View {
   View& operator=(const View&) = delete;
 };
 
-// What functions keep between calls; a class of its own, since Python would get a std::map by copy.
+// State that functions keep between calls. A class, because Python would get a copy of a std::map.
 struct Kept {
   ir::PersistentMemory memory;
 };

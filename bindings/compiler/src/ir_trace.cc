@@ -78,7 +78,7 @@ struct Tracer {
   }
 };
 
-// What a `with` collected.
+// The statements that a `with` collected.
 struct Body {
   Block statements;
 };

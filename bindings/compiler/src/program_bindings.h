@@ -1,4 +1,4 @@
-// What the files that bind programs share. `_native.program` holds what they add.
+// Code that the files that bind programs share. They add to `_native.program`.
 #ifndef KERNPACK_PYTHON_COMPILER_PROGRAM_BINDINGS_H_
 #define KERNPACK_PYTHON_COMPILER_PROGRAM_BINDINGS_H_
 

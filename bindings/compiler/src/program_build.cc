@@ -143,7 +143,7 @@ class Builder {
     }
   }
 
-  // What a step gives, typed and named after what it calls: (value, dtype, extents) each.
+  // The results of a step, as (value, dtype, extents), with types and named after the called function.
   py::list Typed(const std::vector<ValueId>& results, const std::vector<Type>& types, const std::string& callee) {
     py::list all;
     for (size_t i = 0; i < results.size(); ++i) {

@@ -1,4 +1,4 @@
-"""What kernels did on the emulated device, and which kernels it runs."""
+"""Prints counts of kernels on the emulated device, and lists the instructions that it can't run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _number(count: int, what: str) -> str:
 
 
 def _survey(file: str, found: list[Code], every: bool) -> bool:
-    """Whether the emulated device runs all that is in the file."""
+    """True if the emulated device runs all code in the file."""
     unread = [code.error for code in found if code.error]
     refused = [refusal for code in found for refusal in code.refused]
     instructions: Counter[str] = sum((code.instructions for code in found), Counter())
@@ -130,24 +130,29 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     of_counts = commands.add_parser(
         "counts",
-        help="what kernels did",
-        description="Prints what kernels did on the emulated device, beside a static roofline estimate. Run a program "
-        "with KERNPACK_EMULATOR_COUNTS=FILE to write FILE.",
+        help="print the counts of kernels",
+        description="Prints the counts of kernels on the emulated device, with a static roofline estimate. To write FILE, run "
+        "a program with KERNPACK_EMULATOR_COUNTS=FILE.",
     )
-    of_counts.add_argument("file", help="what KERNPACK_EMULATOR_COUNTS named")
+    of_counts.add_argument("file", help="the file that KERNPACK_EMULATOR_COUNTS named")
     of_counts.add_argument(
-        "--device", choices=sorted(DEVICES), default="h100", help="whose peaks to take (%(default)s)"
+        "--device",
+        choices=sorted(DEVICES),
+        default="h100",
+        help="the GPU whose peak rates the estimate uses (default: %(default)s)",
     )
-    of_counts.add_argument("--lines", type=int, default=0, metavar="N", help="of each kernel, N lines of PTX, too")
+    of_counts.add_argument(
+        "--lines", type=int, default=0, metavar="N", help="for each kernel, also print N lines of PTX"
+    )
     of_counts.set_defaults(run=_counts)
     of_code = commands.add_parser(
         "code",
-        help="which kernels run here",
-        description="Reads the PTX in shared objects, fatbins and texts, and says which instructions the emulated device "
-        "doesn't run; the exit status is then 1. Nothing is run.",
+        help="list the instructions that can't be emulated",
+        description="Reads the PTX in shared objects, fatbins and text files, and lists the instructions that the emulated "
+        "device can't run; if there are any, the exit status is 1. Doesn't run any code.",
     )
-    of_code.add_argument("file", nargs="+", help="a shared object, a fatbin or a text of PTX")
-    of_code.add_argument("--every", action="store_true", help="lists every kind of instruction, too")
+    of_code.add_argument("file", nargs="+", help="a shared object, a fatbin or a text file with PTX")
+    of_code.add_argument("--every", action="store_true", help="list every kind of instruction, too")
     of_code.set_defaults(run=_code)
     options = parser.parse_args(arguments)
     try:

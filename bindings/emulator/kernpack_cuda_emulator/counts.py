@@ -1,4 +1,4 @@
-"""What KERNPACK_EMULATOR_COUNTS wrote: read, and set beside what a device can do."""
+"""Reads the file of KERNPACK_EMULATOR_COUNTS, and compares it with the capabilities of a device."""
 
 from __future__ import annotations
 

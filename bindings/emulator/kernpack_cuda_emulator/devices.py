@@ -1,4 +1,4 @@
-"""What devices can do at most, for estimates: of each, the bandwidth of its memory and what a multiprocessor does in a clock cycle."""
+"""Peaks of devices, for estimates: the bandwidth of the memory, and the work of a multiprocessor per clock cycle."""
 
 from __future__ import annotations
 

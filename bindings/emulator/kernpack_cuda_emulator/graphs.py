@@ -18,7 +18,7 @@ class GraphError(RuntimeError):
 
 
 class Graph:
-    """What was captured on a stream. It reads and writes the memory that the calls used, which has to be there still."""
+    """A captured stream. It reads and writes the memory that the calls used, which must still exist."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -1,7 +1,7 @@
 """Kernpack functions in JAX programs: ``k.rms_norm(x, w)`` on JAX arrays, eagerly and under ``jax.jit``.
 
-Importing this package is not needed: the first JAX array given to a function does it. ``ops(k)`` gives the same functions
-explicitly.
+You don't need to import this package: it is imported when a function is first called with a JAX array. ``ops(k)`` returns
+the functions of a module explicitly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def ops(module: Any) -> Ops:
 
 
 def _hook(callable_: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object], why: str) -> object:
-    """What the call core hands over when it meets a JAX array."""
+    """The call core calls this function when it meets a JAX array."""
     del why
     return _eager.call(_function.of(callable_), args, kwargs)
 

@@ -83,7 +83,7 @@ def split(function: Function, values: Sequence[object]) -> tuple[Config, list[ob
 
 
 def _has_no_dtype(value: object) -> bool:
-    """Whether the value is a plain number, or came from one: JAX calls its dtype weak."""
+    """True if the value is a plain number, or was computed from one: JAX calls its dtype weak."""
     if isinstance(value, jax.Array):
         return value.ndim == 0 and bool(getattr(jax.typeof(value), "weak_type", False))
     return isinstance(value, (bool, int, float))

@@ -16,7 +16,7 @@ from ._step import Source, Step
 
 
 def reads(config: Config, moved: Sequence[int]) -> list[Source]:
-    """What the backward functions that give a gradient of one of these operands are called with."""
+    """The arguments of the backward functions that compute a gradient of one of these operands."""
     wanted = {config.owners[operand] for operand in moved}
     sources = [source for _, plan in _needed(config.function, wanted) for source in plan.sources]
     return list(dict.fromkeys(("param" if kind == "item" else kind, index) for kind, index in sources))

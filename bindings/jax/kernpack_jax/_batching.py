@@ -33,7 +33,7 @@ def rule(bind: Bind) -> Callable[..., tuple[list[Any], list[int]]]:
 
 
 def _widens(config: Config, is_mapped: Sequence[bool]) -> bool:
-    """Whether the new dim can be the first of the "..." dims: all that has it, and all that comes out, has those."""
+    """True if the new dim can be the first of the "..." dims: all mapped operands and all results have "..."."""
     carried = all(
         parameter.tensor is not None and parameter.tensor.batch is not None
         for parameter, mapped in zip(config.operands, is_mapped, strict=True)

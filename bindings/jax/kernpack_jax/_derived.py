@@ -1,4 +1,4 @@
-"""What the functions that KP_GRAD and KP_JVP declare are given of the call that they belong to."""
+"""The values of a call that the functions declared by KP_GRAD and KP_JVP get."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def needed() -> dict[str, Any]:
 
 
 def are_known(axis_context: Any) -> bool:
-    """Whether JAX has said for which devices it lowers."""
+    """True if JAX has told for which devices it lowers."""
     return getattr(axis_context, "device_assignment", axis_context) is not None
 
 

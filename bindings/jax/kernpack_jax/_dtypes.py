@@ -11,7 +11,7 @@ import numpy as np
 from kernpack import DType
 from kernpack._core import dtype_word
 
-# What JAX narrows while 64-bit types are off, silently for results.
+# Dtypes that JAX narrows while 64-bit types are off, silently for results.
 NEEDS_X64 = frozenset(np.dtype(name) for name in ("int64", "uint64", "float64", "complex128"))
 
 

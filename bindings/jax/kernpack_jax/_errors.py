@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import jax
 from kernpack import KernelError, _core
 
-# What the handler writes, "[ValueError] rms_norm: weight: expected ...", behind XLA's status and maybe more of its words.
+# The text of the handler, "[ValueError] rms_norm: weight: expected ...", after XLA's status and maybe more of XLA's words.
 _TAGGED = re.compile(r"^[A-Z_]+: .*?\[([A-Za-z_][A-Za-z0-9_]*)\] (.*)", re.DOTALL)
 # A jitted function that ran before lets a ValueError out of its C++ where the first run wraps it in Python.
 _REPORTED = (jax.errors.JaxRuntimeError, ValueError)
 
 
 def exception(kind: str, message: str) -> Exception:
-    """What a call on NumPy arrays raises for errors of this kind."""
+    """The exception that a call on NumPy arrays raises for errors of this kind."""
     found = _core.error_class(kind)
     if found is not None and issubclass(found, Exception):
         return found(message)

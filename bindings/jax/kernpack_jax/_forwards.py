@@ -15,12 +15,12 @@ from ._step import Source, Step
 
 
 def gives(function: Function, result: int) -> bool:
-    """Whether the tangent function gives that result's tangent."""
+    """True if the tangent function computes the tangent of this result."""
     return function.tangent is not None and result in function.tangent[1].targets
 
 
 def reads(function: Function) -> list[Source]:
-    """What the tangent function is called with besides tangents."""
+    """The arguments of the tangent function, except tangents."""
     return [] if function.tangent is None else [s for s in function.tangent[1].sources if s[0] in ("param", "result")]
 
 

@@ -16,7 +16,7 @@ class Function:
         self.info = info
         self.qualified_name = f"{info.module_name}@{info.digest}/{info.name}"  # what a compiled program stores
         major = info._origin.version.partition(".")[0] if info._origin is not None else ""
-        # What an exported program stores, which is to run with later builds of the module too.
+        # The name in an exported program, which later builds of the module can run too.
         self.exported_name = f"{info.module_name}@v{major}/{info.name}" if major else self.qualified_name
         self.name: str = info.name
         self.full_name = f"{info.module_name}.{info.name}"  # in jaxprs, HLO and profiles

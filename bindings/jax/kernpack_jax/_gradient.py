@@ -66,7 +66,7 @@ def _moves(tangent: Any) -> bool:
 
 
 def _known(config: Config, primals: Sequence[Any], outputs: Sequence[Any]) -> dict[tuple[str, int], list[Any]]:
-    """What a step may keep, by what the plans call it: all arrays of a parameter, and each result."""
+    """The arrays that a step may keep, by their names in plans: all arrays of a parameter, and each result."""
     known: dict[tuple[str, int], list[Any]] = {}
     for owner, primal in zip(config.owners, primals, strict=True):
         known.setdefault(("param", owner), []).append(primal)

@@ -59,7 +59,7 @@ def _jvp(
     if all(index >= step.num_kept for index in moving):
         own = [ad.instantiate_zeros(tangent) for tangent in tangents[step.num_kept :]]
         return bind(step, primals), bind(step, [*primals[: step.num_kept], *own])
-    # What was kept moves too, so the tangent function itself is differentiated.
+    # The kept arrays have tangents too, so the tangent function itself is differentiated.
     along = _with_moving(functools.partial(_forward, step=step), primals, moving)
     return jax.jvp(along, [primals[index] for index in moving], [tangents[index] for index in moving])
 

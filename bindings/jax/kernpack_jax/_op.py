@@ -29,7 +29,7 @@ def program(config: Config) -> Callable[..., tuple[jax.Array, ...]]:
 
 
 def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """What the NumPy path gives for the same arguments: None, one array, or a tuple.
+    """Returns the results that NumPy arrays would give: None, one array, or a tuple.
 
     Parameters written in place come back as new values, before the results; only inside jax.jit and its like, because an
     eager JAX array cannot change. Under jax.disable_jit nobody can tell which calls jax.jit encloses, so all may do it.
@@ -78,8 +78,8 @@ def result_of(outputs: tuple[object, ...]) -> object:
 
 @functools.cache
 def waits() -> bool:
-    """Whether eager calls wait for their results, so that an error that a kernel raises belongs to its call. Elsewhere than on the CPU,
-    no kernel raises while it runs."""
+    """True if eager calls wait for their results, so that an error of a kernel belongs to its call. On devices other than the CPU, no
+    kernel raises while it runs."""
     return jax.default_backend() == "cpu"
 
 

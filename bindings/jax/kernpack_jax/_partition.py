@@ -25,7 +25,7 @@ def set_bind(bind: Callable[..., list[Any]]) -> None:
 
 
 def is_needed(ctx: Any, config: Config) -> bool:
-    """Whether the program that is being lowered may be split by XLA's partitioner."""
+    """True if XLA's partitioner may split the program that is being lowered."""
     module = ctx.module_context
     if getattr(module.lowering_parameters, "for_export", False):
         return False  # the callback into this process cannot be exported

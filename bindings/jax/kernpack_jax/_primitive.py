@@ -75,7 +75,7 @@ def _plain(aval: Any, described: Any) -> Any:
 
 
 def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) -> list[Any] | None:
-    """What the outputs' types say of a mesh whose axes are explicit; None where nothing is to be said."""
+    """The shardings in the types of the outputs, for a mesh with explicit axes; None if there are none."""
     shardings = [getattr(aval, "sharding", None) for aval in avals]
     specs = [_sharding.spec_of(s, len(a.shape)) for s, a in zip(shardings, avals, strict=True)]
     if not any(axes for spec in specs for axes in spec):

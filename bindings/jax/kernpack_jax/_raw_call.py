@@ -41,7 +41,7 @@ def without_outputs(config: Config, arrays: Sequence[Any]) -> list[Any]:
 
 
 def attributes(config: Config, *, exported: bool = False) -> dict[str, object]:
-    """What the handler reads (ffi/src/guests/xla/attributes.h)."""
+    """The attributes that the handler reads (ffi/src/guests/xla/attributes.h)."""
     function = config.function
     found: dict[str, object] = {"kp.fn": function.exported_name if exported else function.qualified_name}
     absent = []

@@ -120,7 +120,7 @@ def _attribute_name(name: str, tag: str) -> str:
 
 
 def value(static: Key) -> Any:
-    """What the key stands for, for the check at trace time."""
+    """The value of the key, for the check at trace time."""
     tag, kept = static
     if tag == "list":
         return [value(item) for item in kept]

@@ -1,4 +1,4 @@
-"""What JAX keeps of a call that it differentiates."""
+"""The arrays that JAX keeps of a call that it differentiates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ._arguments import Config
 
-# What a plan of kernpack._gradients calls an array of the call: ("param", i) or ("result", i).
+# The name of an array of the call in a plan of kernpack._gradients: ("param", i) or ("result", i).
 Source = tuple[str, int]
 
 

@@ -9,7 +9,7 @@ from kernpack._domain import RELATIONS, Domain
 
 
 class _Symbols(Domain):
-    """What certainly fails is an error; the rest is checked when the program runs."""
+    """A condition that certainly fails is an error; all others are checked when the program runs."""
 
     def same(self, a: Any, b: Any) -> bool:
         if isinstance(a, int) and isinstance(b, int):
@@ -34,7 +34,7 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
 
 
 def _certainly(relation: str, a: Any, b: Any) -> bool:
-    """Whether it holds for all that the symbols may be. (JAX calls dims unequal of which it doesn't know whether they are equal.)"""
+    """True if the relation holds for all values of the symbols. (JAX calls dims unequal if it doesn't know that they are equal.)"""
     try:
         return bool(RELATIONS[relation](a, b))
     except Exception:  # jax's InconclusiveDimensionOperation, whose home has moved

@@ -71,7 +71,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs need is imported when it is asked for."""
+    """Imports rarely used parts when they are first requested."""
     if name == "info":
         from kernpack._info import info
 

@@ -82,7 +82,7 @@ class CallCheck:
                     self._check_value(parameter, where, item)
 
     def _items(self, parameter: Parameter) -> Iterator[tuple[str, Any]]:
-        """What was given, and what errors call it."""
+        """Yields each given value with its name in errors."""
         value = self.values[parameter.name]
         if parameter.is_list:
             yield from ((f"{parameter.name}[{i}]", item) for i, item in enumerate(value))
@@ -266,7 +266,7 @@ def _split(tensor: TensorType, shape: tuple[Any, ...]) -> tuple[tuple[Any, ...],
 
 
 def _is_insane(domain: Domain, shape: tuple[Any, ...]) -> bool:
-    """Whether a size is negative, or the product of those up to the first unknown one does not fit."""
+    """True if a size is negative, or if the product of the sizes before the first unknown size overflows."""
     elements = 1
     for size in reversed(shape):
         known = domain.known(size)

@@ -1,4 +1,4 @@
-"""What load_inline and load share: compilers, options and the SDK's cache of what was compiled."""
+"""Code that load_inline and load share: compilers, options and the SDK's cache of compiled modules."""
 
 from __future__ import annotations
 

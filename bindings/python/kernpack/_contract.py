@@ -24,17 +24,17 @@ class TensorType:
 
     @property
     def has_tuple(self) -> bool:
-        """Whether one term stands for any number of dims."""
+        """True if one term stands for any number of dims."""
         return any(term.startswith("*") for term in self.terms)
 
     @functools.cached_property
     def is_computed(self) -> bool:
-        """Whether it can be checked only when all dims are bound."""
+        """True if the shape can be checked only after all dims are bound."""
         return self.batch == "~..." or any(op in ("int", "code") for op, _ in self.dims)
 
     @functools.cached_property
     def binds(self) -> frozenset[tuple[str, Any]]:
-        """What such a tensor fixes: ("dtype", "T"), ("batch", "..."), ("var", "D"), ("tuple", "S")."""
+        """The names that a tensor of this shape binds: ("dtype", "T"), ("batch", "..."), ("var", "D"), ("tuple", "S")."""
         own = {("dtype", self.dtype[1])} if self.dtype[0] == "var" else set()
         return frozenset({*own, ("batch", self.batch), *(dim for dim in self.dims if dim[0] in ("var", "tuple"))})
 
@@ -83,7 +83,7 @@ class Parameter:
 
     @property
     def scalar_ok(self) -> bool:
-        """Whether a number may stand for the tensor, or for one of the list."""
+        """True if a number may stand for the tensor, or for a tensor of the list."""
         return self.tensor is not None and not (self.tensor.batch or self.tensor.terms or self.mutated)
 
 
@@ -148,7 +148,7 @@ class Contract:
 
     @functools.cached_property
     def takes_destinations(self) -> bool:
-        """Whether `out=` is for destinations; not where a parameter has that name."""
+        """True if `out=` is for destinations; False if a parameter has this name."""
         return not any(parameter.name == "out" for parameter in self.parameters)
 
     @property

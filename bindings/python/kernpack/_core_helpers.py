@@ -124,7 +124,7 @@ def jax_kind(value: Any) -> int:
     return kind
 
 
-# What objects of other libraries that aren't tensors are made tensors by: the first that their class has.
+# Methods that convert objects of other libraries into tensors: the first one that the object's class has is used.
 _CONVERSIONS = {
     "to_numpy": "pass its values, x.to_numpy()",  # pandas, polars, pyarrow, xarray
     "__cuda_array_interface__": "pass cupy.asarray(x)",  # numba
@@ -137,14 +137,14 @@ _CONVERSIONS = {
 
 
 def not_a_tensor(value: Any) -> str:
-    """What an error says was passed: the type's name, and how the object is made a tensor."""
+    """Describes a passed object for an error: the name of its type, and how to convert it into a tensor."""
     kind = type(value)
     advice = next((text for name, text in _CONVERSIONS.items() if hasattr(kind, name)), "")
     return f"{kind.__name__}: {advice}" if advice else kind.__name__
 
 
 def not_jax(value: Any) -> str:
-    """What an error says was passed beside JAX arrays, such as a torch tensor."""
+    """Describes an object that was passed beside JAX arrays, such as a torch tensor, for an error."""
     kind = type(value)
     return f"{kind.__name__}: pass jax.dlpack.from_dlpack(x)" if hasattr(kind, "__dlpack__") else not_a_tensor(value)
 

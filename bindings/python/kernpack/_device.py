@@ -60,7 +60,7 @@ class Stream:
         _core.stream_sync(self.device, self.handle)
 
     def done(self) -> bool:
-        """Whether nothing is queued."""
+        """True if no work is queued."""
         return _core.stream_query(self.device, self.handle)
 
     def wait(self, other: Stream) -> None:
@@ -75,7 +75,7 @@ class Stream:
                 _core.stream_free(self.device, self.handle)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same queue of the driver, whoever owns it."""
+        """True if both are one queue of the driver, whoever owns it."""
         if not isinstance(other, Stream):
             return NotImplemented
         return self.device == other.device and self.handle == other.handle
@@ -98,6 +98,6 @@ def stream(queue: Stream) -> Iterator[Stream]:
 
 
 def current_stream(device: Any) -> Stream:
-    """What this thread queues work for the device on."""
+    """Returns the stream on which this thread queues work for the device."""
     where = _core.Device(device)
     return Stream.external(where, _core.stream_get(where))

@@ -1,4 +1,4 @@
-"""What a device and its backend tell of themselves; called by kernpack.Device."""
+"""Properties of a device and its backend; called by kernpack.Device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a framework's values are to a contract. Numbers here; torch and JAX add their symbols."""
+"""The meaning of a framework's values in a contract. Numbers here; torch and JAX add their symbols."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class Domain:
         return size if isinstance(size, int) else None
 
     def same(self, a: Any, b: Any) -> bool:
-        """Whether two sizes are equal, or may be."""
+        """True if two sizes are equal, or may be."""
         return bool(a == b)
 
     def same_or_one(self, size: Any, wanted: Any) -> bool:
-        """Whether a size is 1 or the other, or may be."""
+        """True if a size is 1 or equals `wanted`, or may be so."""
         return bool(size == 1 or size == wanted)
 
     def holds(self, relation: str, a: Any, b: Any) -> bool:
-        """Whether a condition holds, or may."""
+        """True if a condition holds, or may hold."""
         return bool(RELATIONS[relation](a, b))
 
     def minimum(self, a: Any, b: Any) -> Any:

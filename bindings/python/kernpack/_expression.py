@@ -16,7 +16,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class Value(enum.Enum):
-    """What became of an evaluation."""
+    """The outcome of an evaluation."""
 
     OK = ""
     UNBOUND = "unbound"
@@ -26,7 +26,7 @@ class Value(enum.Enum):
 
 
 class Scope(Protocol):
-    """What names mean in a call; "stride[0]" is a name too."""
+    """The values of names in a call; "stride[0]" is a name too."""
 
     domain: Domain
 

@@ -1,4 +1,4 @@
-"""What KP_GRAD and KP_JVP say, made ready for any framework: where each derived op finds its arguments, and what it gives."""
+"""Plans for gradients (KP_GRAD) and tangents (KP_JVP), for any framework: the arguments and the results of each derived op."""
 
 from __future__ import annotations
 

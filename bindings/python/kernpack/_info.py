@@ -1,4 +1,4 @@
-"""What is installed and what it would use."""
+"""Lists installed packages, and the drivers and libraries that they would use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _version(distribution: str) -> str:
 
 
 def _devices() -> dict[str, str]:
-    """What each backend offers, or why it offers nothing. Opens drivers."""
+    """The devices of each backend, or the reason why it has none. Opens drivers."""
     load_installed_backends()
     found = {}
     for backend in json.loads(_core.backend_info(True)):

@@ -1,4 +1,4 @@
-"""Whether JAX is tracing. The call core asks so for calls without an array; an array says it by itself."""
+"""Tells the call core if JAX is tracing, for calls without an array. An array itself shows if it is traced."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def load(
 
 
 def _from_sources(source: Any, probe: bool, build: dict[str, Any]) -> Module | None:
-    """What sources are compiled into; None where there are none."""
+    """Compiles sources into a module; None if `source` names no sources."""
     several = isinstance(source, Sequence) and not isinstance(source, (str, bytes))
     files = [str(path) for path in source] if several else [str(source)]
     unknown = sorted(set(build) - set(_OPTIONS))
@@ -230,7 +230,7 @@ def installed() -> dict[str, str]:
 
 
 def _reload(source: str, by_path: bool, name: str, version: str, digest: str) -> Module:
-    """What a pickled module becomes: the same content or an error."""
+    """Loads a pickled module: the same content, or an error."""
     module = load(source.split(os.pathsep)) if by_path else load(source)
     if module.digest != digest:
         raise ImportError(

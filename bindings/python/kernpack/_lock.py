@@ -70,11 +70,13 @@ def kernel_distributions() -> Iterator[metadata.Distribution]:
 
 
 def installed(found: metadata.Distribution) -> Wheel:
-    """What is on the disk. Raises LockError where that isn't what a wheel brought."""
+    """Reads the installed files. Raises LockError if they differ from the files of a wheel."""
     name, version = normal(found.metadata["Name"]), found.version
     origin = json.loads(found.read_text("direct_url.json") or "{}")
     if origin.get("dir_info", {}).get("editable"):
-        raise LockError("editable", f"{name} is an editable install, which changes at will; install its wheel")
+        raise LockError(
+            "editable", f"{name} is an editable install, whose files can change at any time; install its wheel instead"
+        )
     files, majors = {}, set()
     for file in found.files or ():
         if file.hash is None or str(file).startswith("..") or file.name in _INSTALLERS or file.suffix == ".pyc":

@@ -1,4 +1,4 @@
-"""What differs between an environment and its lock."""
+"""Finds differences between an environment and its lock."""
 
 from __future__ import annotations
 

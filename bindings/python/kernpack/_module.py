@@ -45,7 +45,7 @@ class FunctionInfo(_core.FunctionBase):
 
     @property
     def targets(self) -> list[str | None]:
-        """What the implementations are compiled for; None is the baseline."""
+        """The targets of the implementations; None is the baseline."""
         return [variant["target"] for variant in self.variants]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -127,7 +127,7 @@ class Module:
 
     @functools.cached_property
     def functions(self) -> Functions:
-        """What there is to know about each function, by name."""
+        """Information about each function, by name."""
         return Functions(self)
 
     @functools.cached_property

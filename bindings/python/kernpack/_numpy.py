@@ -1,4 +1,4 @@
-"""What the call core asks NumPy when it first meets it, and when something is wrong."""
+"""Questions of the call core to NumPy: when NumPy is first used, and for errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kernpack._core import Tensor, dtype_word
 
 
 def numpy_facts(array: Any) -> tuple[Any, ...]:
-    """What an array says of itself, to be compared with its fields in memory."""
+    """Facts that an array reports, to compare with its fields in memory."""
     interface = array.__array_interface__
     flags, dtype = array.flags, array.dtype
     data = interface["data"][0]
@@ -31,7 +31,7 @@ def numpy_samples() -> tuple[type, list[Any], Any]:
 
 
 def numpy_is_masked(array_type: type) -> bool:
-    """Whether arrays of that class, a subclass of ndarray, carry a mask."""
+    """True if arrays of this class, a subclass of ndarray, have a mask."""
     masked = sys.modules.get("numpy.ma")  # there, when anyone has such an array
     return masked is not None and issubclass(array_type, masked.MaskedArray)
 

@@ -1,4 +1,4 @@
-"""What kernels took, for a part of a program."""
+"""The times of kernels, for a part of a program."""
 
 from __future__ import annotations
 

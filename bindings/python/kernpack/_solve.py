@@ -1,5 +1,5 @@
-"""What a call gives, before anything runs it: its results' shapes and dtypes and the size of its workspace, in the words of
-ffi/include/kernpack/signature/result.h where they cannot be."""
+"""Computes the results of a call before it runs: shapes, dtypes and the size of the workspace. Errors have the words of
+ffi/include/kernpack/signature/result.h."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an error adds when a name isn't known."""
+"""The suggestion in an error about an unknown name."""
 
 from __future__ import annotations
 

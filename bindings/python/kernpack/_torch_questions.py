@@ -7,8 +7,8 @@ from typing import Any
 
 
 def torch_has_tangent(tensor: Any) -> bool:
-    """Whether forward-mode AD follows this tensor. Its level is always 0, and Python's own count of levels is not asked: compiled
-    programs enter them in C++."""
+    """True if forward-mode AD tracks this tensor. Its level is always 0. Python's own count of levels isn't used, because compiled
+    programs enter levels in C++."""
     from kernpack._private.torch.names import is_below_autograd
 
     torch = sys.modules["torch"]
@@ -25,13 +25,13 @@ def torch_has_tangent(tensor: Any) -> bool:
 
 
 def torch_is_traced() -> bool:
-    """Whether torch.jit.trace records a program in this thread."""
+    """True if torch.jit.trace records a program in this thread."""
     traced: bool = sys.modules["torch"].jit.is_tracing()
     return traced
 
 
 def torch_is_symbol(kind: type) -> bool:
-    """Whether objects of that class stand for tensors or numbers of a program that torch traces."""
+    """True if objects of this class stand for tensors or numbers of a program that torch traces."""
     torch = sys.modules["torch"]
     if issubclass(kind, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return True

@@ -25,7 +25,7 @@ def _scope(device: Any, stream: int | None) -> int:
 
 
 def stats() -> Any:
-    """What is stored, by module, scope and device: keys, bytes, workspaces."""
+    """Stored values, by module, scope and device: keys, bytes, workspaces."""
     return json.loads(_core.storage_stats())
 
 

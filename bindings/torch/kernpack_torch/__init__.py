@@ -1,8 +1,8 @@
 """Kernpack functions in PyTorch programs: ``k.rms_norm(x, w)`` on torch tensors, eagerly and under autograd,
 ``torch.compile``, ``torch.func``, ``torch.export`` and DTensor.
 
-Importing this package is not needed: loading a module after torch, or importing torch after that, does it. ``ops(k)`` gives
-the registered operators explicitly.
+You don't need to import this package: it is imported once both torch and a kernel module are loaded. ``ops(k)`` returns the
+registered operators explicitly.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def ops(module: Any) -> Operators:
 
 
 def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str) -> Any:
-    """What the call core hands over when it meets a tensor that it must not read directly. The next such call of the function goes to
-    its `call` at once."""
+    """The call core calls this function when it meets a tensor that it must not read directly. The next such call of the function goes
+    directly to its `call`."""
     del why
     return of(callable_).call(*args, **kwargs)
 

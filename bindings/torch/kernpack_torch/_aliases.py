@@ -60,7 +60,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _may_share(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether bytes of both lie in one stretch of memory; where only the run of the program can tell, they may."""
+    """True if both tensors may use one stretch of memory. True also if only the run of the program can tell."""
     if names.base(a) is not names.base(b):
         return False
     first, last = _bytes(a)

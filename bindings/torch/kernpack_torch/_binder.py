@@ -88,7 +88,7 @@ def arguments(contract: Contract, values: Iterable[str], called: Callable[[str],
 
 
 def is_simple(contract: Contract) -> bool:
-    """Whether every argument can go to an operator as the caller wrote it, if tensors are what it has to be."""
+    """True if every argument can be passed to an operator as the caller wrote it, provided that tensors are given for tensors."""
     return bool(contract.parameters) and all(_is_simple(param) for param in contract.parameters)
 
 

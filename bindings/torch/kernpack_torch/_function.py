@@ -119,7 +119,7 @@ class Function:
             return self.outputs(self.run(*values))
 
     def outputs(self, raw: Any) -> Sequence[Any]:
-        """What an operator returned, as a row of all results."""
+        """Returns the value that an operator returned as a row of all results."""
         if len(self.contract.results) == 1:
             return (raw,)
         found: Sequence[Any] = () if raw is None else raw
@@ -130,7 +130,7 @@ class Function:
         return outputs[0] if len(outputs) == 1 else tuple(outputs) or None
 
     def pick(self, outputs: Sequence[Any]) -> Any:
-        """What the caller sees: None, one tensor, or a tuple."""
+        """Returns the results for the caller: None, one tensor, or a tuple."""
         returned = self.contract.returned
         if len(returned) == 1:
             return outputs[returned[0]]

@@ -105,7 +105,7 @@ class Call:
 
 
 def _keep(ctx: Any, call: Call, row: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:
-    """What the backward needs."""
+    """Keeps the tensors that the backward pass needs."""
     ctx.call = call
     ctx.set_materialize_grads(False)
     places = call.saved_places()
@@ -288,7 +288,7 @@ class Gradient:
         return self._plan.saved_results
 
     def records_above(self) -> bool:
-        """Whether this thread is in a call of the function that a level of torch.func records for reverse mode."""
+        """True if this thread is in a call of the function that a level of torch.func records for reverse mode."""
         return self._plan.depth > 0
 
     def node(self) -> Callable[..., Any] | None:

@@ -1,4 +1,4 @@
-"""What can only be done once torch's larger parts are imported, and must not be the reason that they are."""
+"""Work that is possible only after torch's larger parts are imported, and that must not import them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torch asks of an operator: fake results, batching, gradients, what it writes to. Registered with a function's first use."""
+"""The parts of an operator that torch requires: fake results, batching, gradients, written arguments. Registered with a function's first use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def register(
 
 
 def lower(function: Function) -> None:
-    """What inductor asks of an operator that writes."""
+    """Registers the lowering that inductor requires for an operator that writes."""
     for op in (function.op, function.out):
         if op is not None and (mutated := _mutated(function, op is function.out)):
             lowerings.copy_what_is_written(op, mutated)
@@ -97,7 +97,7 @@ def _resolving(
 
 
 def _is_the_same_call(function: Function) -> bool:
-    """Whether the direct call takes and gives what the operator does: names, keyword-only parameters, results."""
+    """True if the direct call has the names, keyword-only parameters and results of the operator."""
     contract = function.contract
     if any(in_schema(param.name) != param.name for param in contract.parameters):
         return False
@@ -118,7 +118,7 @@ def _recording(function: Function) -> Callable[[tuple[Any, ...]], Any]:
 
 
 def _tags(function: Function) -> list[Any]:
-    """What ffi/src/guests/torch/register.cc says where torch's C functions can say it: from 2.12."""
+    """The tags that ffi/src/guests/torch/register.cc sets if torch's C functions can set them, from torch 2.12 on."""
     return [
         torch.Tag.pt2_compliant_tag,
         torch.Tag.needs_exact_strides,

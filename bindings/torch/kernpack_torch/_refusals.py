@@ -1,4 +1,4 @@
-"""What a function cannot do in torch: which function and argument, and what its caller or its author can do."""
+"""Errors about calls that are impossible in torch. They name the function, the argument, and the fix for the caller or the author."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Operators:
             self._library.impl(overload, _first_kernel(kernels, overload), "Autograd", with_keyset=True)
 
     def is_derivative(self, name: str) -> bool:
-        """Whether a KP_GRAD or KP_JVP names the function as what another's derivative is computed by."""
+        """True if this function is the derivative of another one (KP_GRAD or KP_JVP)."""
         return name in self._derivatives
 
     def differentiated_by(self, name: str) -> list[str]:
@@ -65,7 +65,7 @@ class Operators:
         return [function for function, derivative in self._gradients if derivative == name]
 
     def has(self, name: str) -> bool:
-        """Whether there is an operator of that name."""
+        """True if there is an operator of this name."""
         return name in self._functions or (
             _core.module_has(self._module, name) and _info(self._module, name).text is not None
         )
@@ -82,7 +82,7 @@ class Operators:
         return [name for name in _core.module_names(self._module) if is_operator(name)]
 
     def function(self, name: str) -> Function:
-        """Registered completely from now on."""
+        """Return the operator of this name, registering it first if necessary."""
         found = self._functions.get(name)
         if found is None:
             with _building:

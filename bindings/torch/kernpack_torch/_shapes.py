@@ -1,5 +1,5 @@
-"""What a call's results will be, without running it, where sizes may be symbols. Only what torch traces comes here; calls with real
-memory are checked by the contract's compiled form, with the same words."""
+"""Computes the results of a call without running it; sizes may be symbols. It is used for traced calls only. Calls with real memory are
+checked by the contract's compiled form, whose errors have the same words."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Tangents:
         return self._plan
 
     def call(self, values: Sequence[Any]) -> Any:
-        """What the operator returns for arguments of which one carries a tangent, at the level that torch works at."""
+        """Returns the operator's results if an argument carries a tangent, at torch's current level."""
         function = self._function
         if self._plan is None:
             raise _refusals.no_tangent(function.info)

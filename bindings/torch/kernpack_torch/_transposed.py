@@ -53,7 +53,7 @@ def of(derived: Any) -> Transpose | None:
 
 
 def _is_known(step: Any, plan: Any, kind: str, index: int) -> bool:
-    """Whether an argument of the forward mode is there when the derived op's gradient is asked for."""
+    """True if an argument of the forward mode exists when the derived op's gradient is requested."""
     if kind == "tangent":
         return index in step.targets or index in plan.optional_tangents or ("param", index) in step.sources
     return kind == "default" or (kind, index) in step.sources

@@ -84,7 +84,7 @@ def _refuse_jax(contract: Contract, value: Any, values: Sequence[Any]) -> None:
 
 
 def _is_on_cpu(value: Any) -> bool:
-    """Whether it is an array of another framework, in memory that torch can look at."""
+    """True for an array of another framework, in memory that torch can read."""
     return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == 1
 
 
@@ -100,10 +100,10 @@ def tensors(contract: Contract, values: Sequence[Any]) -> Iterator[tuple[Paramet
 
 
 def any_requires_grad(contract: Contract, values: Sequence[Any]) -> bool:
-    """Whether a tensor given requires a gradient, whatever the signature says of it."""
+    """True if a given tensor requires a gradient, whatever the signature says about it."""
     return any(tensor.requires_grad for _, tensor in tensors(contract, values))
 
 
 def has_tangent(contract: Contract, values: Sequence[Any]) -> bool:
-    """Whether a tensor is differentiated in forward mode, at the level that torch works at."""
+    """True if a tensor is differentiated in forward mode, at torch's current level."""
     return any(torch_has_tangent(tensor) for _, tensor in tensors(contract, values))

@@ -23,7 +23,7 @@ def _any_dim(dims: Any) -> bool:
 
 
 def _can_merge(contract: Any, dims: Sequence[Any]) -> bool:
-    """Whether every batched operand has batch dims, and every result and written parameter keeps them."""
+    """True if every batched operand has batch dims, and every result and written parameter keeps them."""
     carriers = [param for param in contract.parameters if param.is_tensor and param.tensor.batch == "..."]
     if not carriers or any(result.tensor.batch is None for result in contract.results):
         return False

@@ -22,7 +22,7 @@ from . import _refusals
 from ._autograd import requires_grad
 from ._binder import arguments, in_schema, indent, is_simple
 
-# What _core.torch_way answers.
+# The results of _core.torch_way.
 ASK, BELOW, RECORD = range(3)
 
 # Below autograd and what counts writes, which is done here. Making a guard costs more than entering it, so they are used again: one that
@@ -56,7 +56,7 @@ def look() -> None:
 
 
 def _traces() -> bool:
-    """Whether what records a program, or casts arguments, must see an operator before autograd does."""
+    """True if a tracer, or autocast, must see an operator before autograd sees it."""
     return torch.jit.is_tracing() or torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 

@@ -9,7 +9,7 @@
 /* ggml's numbers of types. */
 enum { U8, I8, U16, I16, U32, I32, F32_VALUE, BOOLEAN, STRING, ARRAY, U64, I64, F64, TYPES };
 
-/* What the file says under a key. */
+/* The value of a key in the file. */
 typedef struct Value {
   uint32_t type;
   double number; /* of every type but STRING and ARRAY; NAN of these */
@@ -198,7 +198,7 @@ static int take_general(Gguf* file, Text key, const Value* value, uint64_t* alig
   return 0;
 }
 
-/* What the numbers say together. */
+/* Checks that the numbers fit together. */
 static int check_sizes(Gguf* file, const Number* n) {
   const Sizes* s = &file->sizes;
   const double scale = 1 / sqrt((double)s->head_width);

@@ -38,7 +38,7 @@ int gguf_has(const Gguf* file, const char* name);
 int gguf_matrix(const Gguf* file, const char* name, int64_t rows, int64_t columns, Tensor* out);
 /* `count` numbers in f32, copied; NULL: said why. The caller frees them. */
 float* gguf_vector(const Gguf* file, const char* name, int64_t count);
-/* Whether a format is one number after the other, without blocks. */
+/* True if a format is one number after another, without blocks. */
 int gguf_is_dense(uint32_t format);
 /* Bytes of a row of `columns` values; 0 where the format isn't one of Format, or the columns aren't whole blocks. */
 uint64_t gguf_row_bytes(uint32_t format, uint64_t columns);

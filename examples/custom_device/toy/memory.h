@@ -1,4 +1,4 @@
-// The toy's memory: blocks behind handles that are no addresses.
+// The toy's memory: blocks behind handles that aren't addresses.
 #ifndef TOY_MEMORY_H_
 #define TOY_MEMORY_H_
 

@@ -37,7 +37,7 @@ struct Program {
 
 Program Compile(std::string_view text);
 
-// What a launch works on, checked and bound to addresses.
+// An argument of a launch, checked and bound to an address.
 struct Argument {
   float* memory;  // NULL: a number
   float number;

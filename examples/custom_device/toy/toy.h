@@ -1,4 +1,4 @@
-// What the parts of the toy backend share.
+// Declarations that the parts of the toy backend share.
 #ifndef TOY_TOY_H_
 #define TOY_TOY_H_
 

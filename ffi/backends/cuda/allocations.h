@@ -1,4 +1,4 @@
-// What the backend has allocated: which call made it, so that the right one frees it, and nothing is freed twice.
+// The backend's allocations, with the call that made each, so that the matching call frees it, and nothing is freed twice.
 #ifndef KERNPACK_BACKENDS_CUDA_ALLOCATIONS_H_
 #define KERNPACK_BACKENDS_CUDA_ALLOCATIONS_H_
 

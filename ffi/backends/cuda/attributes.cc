@@ -20,7 +20,7 @@ void SetBool(bool value, KpAny* out) {
   out->v.v_int = value ? 1 : 0;
 }
 
-// What the driver does not know, or answers with 0, stays NONE.
+// An attribute that the driver doesn't know, or for which it returns 0, stays NONE.
 int SetFromDriver(const Device& device, DeviceAttribute attribute, KpAny* out) {
   int value = 0;
   const Result result = device.driver().cuDeviceGetAttribute(&value, attribute, device.handle);

@@ -1,4 +1,4 @@
-// What is known of the driver's devices, once it is open; and the tables of them that hosts call.
+// The driver's devices, once the driver is open; and the tables of devices that hosts call.
 #ifndef KERNPACK_BACKENDS_CUDA_BACKEND_H_
 #define KERNPACK_BACKENDS_CUDA_BACKEND_H_
 

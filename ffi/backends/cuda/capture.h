@@ -23,7 +23,7 @@ class RelaxedCapture {
   CaptureMode mode_ = kCaptureModeRelaxed;  // then the thread's own
 };
 
-// Whether `stream` is being captured, as far as the driver can still tell. Call within an ActiveContext.
+// True if `stream` is being captured, as far as the driver can still tell. Call within an ActiveContext.
 bool IsCaptured(const Device& device, Stream stream);
 
 // 0, or -1 with an error when `stream` is being captured: "<doing> ...; <instead>". Call within an ActiveContext.

@@ -23,7 +23,7 @@ struct Kernel {
   bool needs_cluster = false;  // compiled to be launched with a cluster size
   bool knows_parameters = false;
   std::vector<size_t> parameters;  // bytes of each, where the driver tells (12.4 and newer)
-  // What was set on the function so far.
+  // The limit that was set on the function so far.
   std::atomic<int> dynamic_limit{0};
   std::atomic<bool> large_clusters{false};
 };

@@ -21,7 +21,7 @@ bool IsHost(KpDLDevice device) {
   return device.device_type == KP_DEVICE_CPU || device.device_type == KP_DEVICE_CUDA_HOST;
 }
 
-// Whether the driver knows host memory as pinned (or managed), whoever allocated it. Call within an ActiveContext.
+// True if the driver knows the host memory as pinned (or managed), whoever allocated it. Call within an ActiveContext.
 bool IsPinned(const Device& device, const KpMemory& memory) {
   if (memory.device.device_type == KP_DEVICE_CUDA_HOST) return true;
   unsigned type = 0;  // an address that the driver does not know is an error, and so pageable

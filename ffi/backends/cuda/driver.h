@@ -21,7 +21,7 @@ struct Driver {
   bool emulated = false;  // PTX on the CPU (sdk/emulator)
 };
 
-// What is wrong with the values of KERNPACK_EMULATOR and KERNPACK_EMULATOR_SEED, for people; "" where nothing is.
+// The error in the values of KERNPACK_EMULATOR and KERNPACK_EMULATOR_SEED, for people; "" if there is none.
 std::string EmulatorMistake();
 
 // The library's file: KERNPACK_CUDA_DRIVER where it is set; where KERNPACK_EMULATOR is, the emulated device's, beside this library

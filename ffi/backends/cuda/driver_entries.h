@@ -62,7 +62,7 @@
   X(cuFuncSetAttribute, 9000, (FunctionHandle function, FunctionAttribute attribute, int value))           \
   X(cuLaunchKernelEx, 11060, (const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra))
 
-// What newer drivers have, NULL where they do not; looked up as of `version`.
+// Entries of newer drivers; NULL in older drivers. Looked up as of `version`.
 #define KP_CUDA_OPTIONAL_ENTRIES(X) \
   X(cuFuncGetParamInfo, 12040, (FunctionHandle function, size_t index, size_t* offset, size_t* bytes))
 

@@ -17,7 +17,7 @@ using Pool = struct PoolOpaque*;
 using ModuleHandle = struct ModuleOpaque*;
 using FunctionHandle = struct FunctionOpaque*;
 
-// What the driver answers. Only what the backend tells apart; the rest is printed with the driver's own name and text.
+// Results of the driver. Only those that the backend distinguishes; any other is printed with the driver's own name and text.
 enum Result : int {
   kSuccess = 0,
   kInvalidValue = 1,

@@ -6,7 +6,7 @@
 namespace kernpack::cuda {
 namespace {
 
-// What the caller can do about it; "" where the driver's own text says all there is.
+// Advice for the caller; "" if the driver's own text is enough.
 const char* Advice(Result result) {
   switch (result) {
     case kOutOfMemory:
@@ -102,7 +102,7 @@ int Fail(const Device& device, Result result, const char* call, std::string_view
                                            call, length, doing.data())
                                   : Format("%s: %s failed with %s, while %.*s", device.name().c_str(), call,
                                            what.c_str(), length, doing.data());
-  // What the emulated device found says where and why.
+  // The text of the emulated device says where the error is, and why.
   const bool found = device.driver().emulated && IsSticky(result) && text.find(": kernel ") != std::string::npos;
   const char* advice = found ? "" : Advice(result);
   if (*advice) text += std::string("; ") + advice;

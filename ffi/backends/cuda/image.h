@@ -1,4 +1,4 @@
-// What a code image says about itself before the driver sees it: for which architectures it is, and which kernels it has.
+// Reads a code image before the driver sees it: its architectures and its kernels.
 #ifndef KERNPACK_BACKENDS_CUDA_IMAGE_H_
 #define KERNPACK_BACKENDS_CUDA_IMAGE_H_
 

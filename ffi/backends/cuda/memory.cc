@@ -114,7 +114,7 @@ int Retire(const Device& device, const RetiredMemory& memory) {
   return code;
 }
 
-// What `allocate` answers; if there is no memory, then asked again after freed memory is given back.
+// The result of `allocate`. If there is no memory, freed memory is given back, and `allocate` is called again.
 template <typename Allocate>
 Result Allocated(const Device& device, const Allocate& allocate) {
   const Result result = allocate();

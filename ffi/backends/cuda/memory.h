@@ -8,7 +8,7 @@
 
 namespace kernpack::cuda {
 
-// What every driver allocation is aligned to at least.
+// The minimum alignment of every driver allocation.
 constexpr uint32_t kAlignment = 256;
 
 // Each returns 0, or -1 with an error raised.

@@ -56,7 +56,7 @@ class Retired {
   uint64_t bytes_ = 0;
 };
 
-// What KERNPACK_CUDA_FREED_MIB asks for, in bytes. Where it isn't set: `unset`. False with *reason if it isn't such a number.
+// Reads KERNPACK_CUDA_FREED_MIB, in bytes. If it isn't set, *out is `unset`. False with *reason if it isn't such a number.
 bool ReadRetiredLimit(uint64_t unset, uint64_t* out, std::string* reason);
 
 }  // namespace kernpack::cuda

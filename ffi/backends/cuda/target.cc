@@ -37,7 +37,7 @@ int32_t MatchArch(const Device& device, std::string_view value, std::string* rea
   return kAnyCuda + 1 + arch->Specificity();
 }
 
-// What a device must have at least of; 0: an option that says nothing about the device.
+// The device's value of an option that is a minimum; 0: an option that says nothing about the device.
 std::optional<int> LimitOf(const Device& device, std::string_view option) {
   const Limits& limits = device.limits;
   if (option == "max_num_threads" || option == "max_threads_per_block") return limits.max_threads_per_block;

@@ -1,4 +1,4 @@
-// What a device is asked about.
+// The attributes of a device.
 #ifndef KERNPACK_BACKENDS_OPENCL_ATTRIBUTES_H_
 #define KERNPACK_BACKENDS_OPENCL_ATTRIBUTES_H_
 

@@ -34,7 +34,7 @@ class Backend {
   // The only one; the driver is opened by the first call. Process exit leaks it: a driver may be gone by then.
   static Backend& Get();
 
-  // Whether there is an OpenCL library.
+  // True if there is an OpenCL library.
   bool has_driver() const { return cl_.clGetPlatformIDs != nullptr; }
   // Why there is no device, or "".
   const std::string& reason() const { return list_.reason; }
@@ -42,7 +42,7 @@ class Backend {
   const EntryPoints& cl() const { return cl_; }
   // ValueError naming `function` and what there is when `index` is none of devices().
   const DeviceFacts& Facts(const char* function, int32_t index) const;
-  // The same, opened.
+  // Returns the device, opened.
   const Device& Open(const char* function, int32_t index);
 
  private:

@@ -26,7 +26,7 @@ std::string Folder() {
   return under("HOME", "/.cache/kernpack/opencl");
 }
 
-// Whether nobody but this user (and root, who needs no cache for it) could have written there.
+// True if only this user (and root, who doesn't need a cache to do harm) could have written there.
 bool IsPrivate(const struct stat& found) {
   return (found.st_uid == geteuid() || found.st_uid == 0) && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -68,7 +68,7 @@ bool WriteAll(int descriptor, std::string_view all) {
   return true;
 }
 
-// Whether a text may bring in a file: an "include" or "embed" of the preprocessor, under any of its spellings, or of an option.
+// True if a text may include a file: an "include" or "embed" of the preprocessor, under any of its spellings, or of an option.
 bool MayInclude(std::string_view text) {
   // # %: ??= __has_include, a comment's end, an option, a continued line
   constexpr std::string_view kBefore = "#:=_/-\\";

@@ -63,7 +63,7 @@ void Buffers::Free(const char* function, const Device& device, void* handle) {
 
 Buffer Buffers::Find(const char* function, const Device& device, const void* handle, uint64_t offset,
                      uint64_t bytes) const {
-  // What this thread found before: a launch then takes no lock. Plain data, so that nothing runs when a thread ends.
+  // A buffer that this thread has found before: a launch then takes no lock. Plain data, so that nothing runs when a thread ends.
   struct Found {
     const void* handle;
     uint64_t generation;

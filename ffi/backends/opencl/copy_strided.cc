@@ -28,7 +28,7 @@ struct Plan {
   int64_t commands = 1;  // product of the outer extents
 };
 
-// Whether dimension `at`, over `inner` dimensions of rows, fits OpenCL's rules for pitches.
+// True if dimension `at`, over `inner` dimensions of rows, fits OpenCL's rules for pitches.
 bool FitsRectangle(const KpStridedCopy& box, const int64_t* strides, int at, int inner, size_t row) {
   if (inner == 0) return strides[at] >= static_cast<int64_t>(row);
   const int64_t pitch = strides[at + 1];

@@ -29,7 +29,7 @@ class EventRef {
   cl_event get() const { return event_; }
   explicit operator bool() const { return event_ != nullptr; }
 
-  // Whether the command behind it is done. RuntimeError when it failed.
+  // True if the event's command is done. RuntimeError if it failed.
   bool Done(const char* function) const {
     cl_int status = CL_COMPLETE;
     Check(device_->cl->clGetEventInfo(event_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr),

@@ -37,7 +37,7 @@ class Kernel {
     bool is_const = false;
   };
 
-  // What a parameter was set to last. OpenCL keeps arguments between launches: equal ones need not be set again.
+  // The last value of a parameter. OpenCL keeps arguments between launches: equal ones need not be set again.
   struct Bound {
     uint32_t size = UINT32_MAX;
     unsigned char value[16] = {};  // of a value, where it fits

@@ -1,4 +1,4 @@
-// What a CPU target says about its processor: -mtriple, -mcpu, -mattr.
+// The options of a CPU target for its processor: -mtriple, -mcpu, -mattr.
 #ifndef KERNPACK_SHARED_TARGET_CPU_SPEC_H_
 #define KERNPACK_SHARED_TARGET_CPU_SPEC_H_
 

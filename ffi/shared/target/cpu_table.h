@@ -16,7 +16,7 @@ struct CpuRow {
   std::string_view brings;
 };
 
-// What a row means.
+// A row of the table.
 struct CpuEntry {
   std::string_view name;
   CpuFeatures has;       // of a feature: itself and all it brings

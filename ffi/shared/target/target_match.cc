@@ -24,7 +24,7 @@ int32_t DeviceTypeOfKind(std::string_view kind) {
   return kind == "cpu" ? 0 : DeviceTypeNamed(kind);
 }
 
-// What an option of code asks of a machine.
+// The requirement of an option of code on a machine.
 enum class Rule {
   kSilent,  // nothing: it shaped the code, or says where it came from
   kAtMost,  // no more than the machine has

@@ -49,8 +49,8 @@ class NoFork {
   ~NoFork();
 };
 
-// Whether this process is a child of the one that loaded the library: threads of the parent are gone, and OpenMP runtimes
-// that the parent used hang.
+// True in a forked child of the process that loaded the library. The parent's threads are gone there, and OpenMP runtimes that
+// the parent used hang.
 bool InForkedChild() noexcept;
 // How many forks lie between this process and the one that loaded the library: what was opened at another number belongs to
 // an ancestor. Every call of a device asks, so it is read in place.

@@ -15,8 +15,8 @@ unsigned long long LoadCount() noexcept;
 // kept in memory from now on; NULL when there is none. Loads nothing.
 void* FindLoaded(std::string_view prefix) noexcept;
 
-// What is found in a library that other people load, now or later.
-// A T (functions of such a library) that is searched for until it is there, and again only when something was loaded since.
+// A T (functions of a library that other code may load, now or later) that is searched for until it is there, and again only when
+// something was loaded since.
 // Made at compile time (constinit); any thread, without a lock.
 template <class T>
 class LookedUp {

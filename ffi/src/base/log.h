@@ -10,7 +10,7 @@ namespace kernpack::host {
 // Writes one line to standard error when KERNPACK_LOG asks for `level` (KpLogLevel); silent otherwise.
 void Log(int32_t level, std::string_view line);
 
-// Whether KERNPACK_LOG asks for `level`: for lines that take time to make.
+// True if KERNPACK_LOG enables `level`. Ask before you make a line that takes time.
 bool Logs(int32_t level);
 
 }  // namespace kernpack::host

@@ -1,5 +1,5 @@
-// Whether calls are checked (KERNPACK_CHECK=1, or while somebody is inside kp_checking_enter) or profiled (KERNPACK_PROFILE, or while
-// a profile runs). One word of the process for each, which every call reads; a call on a function pointer that was fetched before goes
+// Flags: calls are checked (KERNPACK_CHECK=1, or between kp_checking_enter and its end), or profiled (KERNPACK_PROFILE, or while a
+// profile runs). One word of the process for each, which every call reads; a call on a function pointer that was fetched before goes
 // through kp_function_resolve again when one is set.
 #ifndef KERNPACK_SRC_BASE_WATCHED_H_
 #define KERNPACK_SRC_BASE_WATCHED_H_
@@ -39,7 +39,7 @@ inline bool Profiling() noexcept { return __builtin_expect(g_profiling.load(std:
 
 }  // namespace profile
 
-// Whether a function pointer that was fetched before has to be asked for again, since somebody checks or profiles calls.
+// True if calls are checked or profiled: a function pointer that was fetched before must then be fetched again.
 inline bool Watched() noexcept { return check::Checking() || profile::Profiling(); }
 
 }  // namespace kernpack::host

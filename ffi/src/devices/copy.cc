@@ -105,7 +105,7 @@ int Bounce(const KpDeviceApi* from_api, const KpDeviceApi* to_api, const KpMemor
   return DirectCopy(to_api, to.device).Run(staging.place(), to, box.WithPackedFrom());
 }
 
-// Whether they share a byte, or may.
+// True if the two tensors share a byte, or may.
 bool Overlap(const KpDLTensor& from, const KpDLTensor& to) {
   if (!SameDevice(from.device, to.device)) return false;
   const Backend* backend = KnownBackend(from.device.device_type);

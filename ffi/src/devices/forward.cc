@@ -21,7 +21,7 @@ bool CheckId(const ForwardingApi& api, int32_t id) {
   return false;
 }
 
-// What is looked at before the backend is entered: its own devices.
+// Checks a device before the backend is entered: it must be one of the backend's devices.
 bool Check(const ForwardingApi& api, KpDLDevice device) {
   if (device.device_type == api.type) return CheckId(api, device.device_id);
   kp_raise("ValueError", "expected a device of type %s, got %s:%d", TypeName(api),
@@ -41,7 +41,7 @@ bool Check(const ForwardingApi&, const T&) {
   return true;
 }
 
-// What is done with results.
+// Copies text in a result, which belongs to the backend.
 int Finish(int rc, KpAny* out) { return rc != 0 ? (*out = kp_none(), rc) : OwnText(out); }
 template <class T>
 int Finish(int rc, const T&) {
@@ -61,7 +61,7 @@ struct Forward<Member, int (*KpDeviceApi::*)(const KpDeviceApi*, Args...)> {
   }
 };
 
-// What the host does instead, behind the same checks.
+// The host's fallback for a service, with the checks of the service.
 template <auto Function, class Type = decltype(Function)>
 struct Replace;
 template <auto Function, class... Args>

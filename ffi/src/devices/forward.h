@@ -31,14 +31,14 @@ int CheckTable(const KpBackend& backend, const KpDeviceApi* table);
 // Replaces RAW_STR text by a string of our own. Returns 0, or -1 with an error raised and *value NONE.
 int OwnText(KpAny* value);
 
-// Whether this process may enter the backend; else false with an error raised.
+// True if this process may enter the backend; else false with an error raised.
 bool MayEnter(const ForwardingApi& api);
 
 }  // namespace kernpack::host
 
 namespace kernpack::host::fallback {
 
-// What the host does where a backend leaves a service out: makes it from what the backend has, or refuses.
+// Fallbacks for services that a backend leaves out: they use the backend's other services, or refuse the call.
 // Each is given the host's table, whose other services are complete.
 #define KP_DECLARE_FALLBACK(minor, needs, name, parameters) int name parameters noexcept;
 KP_DEVICE_SERVICES(KP_DECLARE_FALLBACK)

@@ -1,4 +1,4 @@
-// What backends there are and what became of them, for people.
+// The list of backends with their devices, or the reason why a backend has none, for people.
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -20,7 +20,7 @@ namespace {
 
 const KpErrorObject& AsError(const KpAny& error) { return *reinterpret_cast<const KpErrorObject*>(error.v.v_obj); }
 
-// What a tensor's memory goes back to. By free, not free_async: any stream may have used a tensor without telling the host, and
+// The owner of a tensor's memory. Calls free, not free_async: any stream may have used a tensor without telling the host, and
 // the order of one stream promises nothing about the others. (cuCtxRecordEvent would wait for all of them without the host, but it
 // invalidates every capture under way.) The CUDA backend frees in batches, so that few tensors wait.
 struct DeviceMemory {

@@ -1,4 +1,4 @@
-// What the checking mode and profiles do where the host serves a call. The room `observe` fills this table, and it is read only while
+// Hooks of the checking mode and of profiles into services of the host. The room `observe` fills this table, and it is read only while
 // somebody checks or profiles (base/watched.h), so a call that nobody watches costs one load.
 #ifndef KERNPACK_SRC_DEVICES_OBSERVERS_H_
 #define KERNPACK_SRC_DEVICES_OBSERVERS_H_

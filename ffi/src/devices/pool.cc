@@ -54,7 +54,7 @@ void Release(const KpDeviceApi* api, const Pool& pool, const Block& block, void*
   api->workspace_free(api, pool.device(), block.handle, stream);
 }
 
-// What a pool is given back in the order of: the default stream where its own is gone, which waits for what that one had to do.
+// The stream in whose order a pool is given back. If the pool's own stream is gone, the default stream, which waits for its work.
 void* LivingStream(const Pool& pool) { return pool.forgotten() ? nullptr : pool.stream(); }
 
 uint64_t Trim(const KpDeviceApi* api, Pool* pool, void* stream) {

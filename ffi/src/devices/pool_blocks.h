@@ -31,7 +31,7 @@ class Pool {
   // No longer found by its stream, which is gone.
   void Forget() { forgotten_.store(true, std::memory_order_relaxed); }
   bool forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
-  // Whether a thread takes hot blocks from it.
+  // Records if a thread takes hot blocks from this pool.
   void SetOwned(bool owned) { owned_.store(owned, std::memory_order_release); }
   bool ownerless() const { return !owned_.load(std::memory_order_acquire); }
 
@@ -139,7 +139,7 @@ class Pool {
     return true;
   }
 
-  // What is not in use, to be released by the caller. `hot`: the owner asks, or there is none; else the owner brings its hot
+  // Takes all blocks that aren't in use, for the caller to release. `hot`: the owner asks, or there is none; else the owner brings its hot
   // blocks back at its next call.
   std::vector<Block> TakeFree(bool hot) {
     const std::lock_guard lock(lock_);

@@ -1,4 +1,4 @@
-// What the pools of workspaces hold, for people.
+// The contents of the pools of workspaces, for people.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

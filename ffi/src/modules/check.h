@@ -1,4 +1,4 @@
-// Whether a module's table can be used by this host: versions, sizes, reserved fields, names.
+// Checks that this host can use a module's table: versions, sizes, reserved fields, names.
 #ifndef KERNPACK_SRC_MODULES_CHECK_H_
 #define KERNPACK_SRC_MODULES_CHECK_H_
 
@@ -17,7 +17,7 @@ int CheckEntry(const Entry& entry);
 // ValueError raised.
 int CheckVariants(const std::vector<Entry>& entries);
 
-// What an author added to a function (nullable): "key=value" lines, each key once. 0, or -1 with ValueError raised.
+// Checks the attributes that an author added to a function (nullable): "key=value" lines, each key once. 0, or -1 with ValueError raised.
 int CheckAttributes(const char* text, const char* name);
 
 }  // namespace kernpack::host

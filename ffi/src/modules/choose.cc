@@ -56,7 +56,7 @@ void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevic
     } else {
       const TargetMatch match = Suits(module, function, variant, device);
       line += std::string("; not ") + (target ? target : "the baseline") + " (" +
-              (match.rank >= 0 ? "runs here too, but isn't made for it as much" : match.reason) + ")";
+              (match.rank >= 0 ? "also runs here, but a more specific version exists" : match.reason) + ")";
     }
   }
   Log(KP_LOG_DEBUG, line);

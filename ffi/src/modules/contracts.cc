@@ -32,7 +32,7 @@ bool TakesAnyRank(const uint32_t* shape) {
   return signature::BatchOf(shape) != Batch::kNone || signature::StarOf(shape) >= 0;
 }
 
-// Whether one op's tensor can be the other's: the ranks and constant dims agree. (That the other dims do is seen in a call.)
+// True if a tensor of one op can be passed to the other op: ranks and constant dims agree. (All other dims are compared in a call.)
 bool ShapesMeet(const uint32_t* a, const uint32_t* b) {
   const bool any_a = TakesAnyRank(a), any_b = TakesAnyRank(b);
   const uint32_t fixed_a = signature::NumDimsOf(a) - (signature::StarOf(a) >= 0);
@@ -59,7 +59,7 @@ bool DTypesMeet(signature::View a, uint32_t dtype_a, signature::View b, uint32_t
   return false;
 }
 
-// What of two tensors, as records of parameters or results, never agrees: "shape" or "dtype"; NULL where they can meet.
+// The property in which two tensors (records of parameters or results) can never agree: "shape" or "dtype"; NULL if they can agree.
 const char* TensorsPart(signature::View a, const uint32_t* record_a, signature::View b, const uint32_t* record_b) {
   if (!ShapesMeet(a.words + record_a[2], b.words + record_b[2])) return "shape";
   return DTypesMeet(a, record_a[1], b, record_b[1]) ? nullptr : "dtype";

@@ -21,12 +21,12 @@ inline constexpr int kNotThere = -1;
 int FindParam(signature::View view, std::string_view name);
 int FindResult(signature::View view, std::string_view name);
 
-// What "<prefix><name>" belongs to: `name`; empty where `name` doesn't begin with the prefix.
+// "<prefix><name>" without its prefix; empty if `name` doesn't begin with the prefix.
 std::string_view WithoutPrefix(std::string_view name, std::string_view prefix);
 
-// Whether the parameter can be differentiated: a tensor of a floating-point dtype that isn't written in place.
+// True if the parameter can be differentiated: a tensor of a floating-point dtype that isn't written in place.
 bool MayHaveGradient(signature::View view, int param);
-// Whether a result of that record (View::Result) can be.
+// True if a result of that record (View::Result) can be differentiated.
 bool MayHaveGradient(signature::View view, const uint32_t* record);
 bool IsNondiff(signature::View view, int param);
 bool IsTensorList(signature::View view, int param);

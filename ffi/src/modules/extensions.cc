@@ -36,7 +36,7 @@ constexpr KpModules kModules{sizeof(KpModules),     0,
 
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
-  // What the host offers itself is there from the start.
+  // The host's own extensions exist from the start.
   std::map<std::pair<std::string, uint32_t>, const void*> tables{{{"kernpack.target", 1}, &kTargetApi},
                                                                  {{KP_MODULES_EXTENSION, 1}, &kModules}};
 };

@@ -58,7 +58,7 @@ int FindEntries(const KpLoadedModule& module, std::string_view name, std::vector
   return 0;
 }
 
-// What the first variant that says anything says.
+// The text of the first variant that has one.
 const char* Said(const std::vector<Variant>& variants, const char* KpFunctionInfo::* what) {
   for (const Variant& variant : variants) {
     if (const char* text = variant.info().*what) return text;

@@ -22,7 +22,7 @@ int Target(signature::View forward, std::string_view result) {
   return FindParam(forward, name);
 }
 
-// Whether it is a tensor that could have a gradient, were it not written in place.
+// True for a tensor that could have a gradient if it weren't written in place.
 bool IsWrittenFloat(signature::View view, int param) {
   const uint32_t* record = view.Param(param);
   return KindOf(record) == KP_PARAM_TENSOR && (FlagsOf(record) & KP_PARAM_MUTATED) && MayHaveGradient(view, record);
@@ -83,7 +83,7 @@ class Check {
         backward_.name, b_.ParamName(index), forward_.name, pair_.Names().c_str(), pair_.Results("d_").c_str());
   }
 
-  // Whether the op gives this parameter's gradient and no other: it then runs only where the parameter is there.
+  // True if this parameter's gradient is the only result of the op: the op then runs only if the parameter is given.
   bool IsOnlyTarget(int param) const { return b_.NumResults() == 1 && Target(f_, b_.ResultName(0)) == param; }
 
   // The forward's list of tensors that "<list><ending>" belongs to, if this op gives the gradient of its items.

@@ -1,4 +1,4 @@
-// Whether the ops that a module declares to compute gradients (KP_GRAD) and tangents (KP_JVP) fit the forward op.
+// Checks that the ops of a module that compute gradients (KP_GRAD) and tangents (KP_JVP) fit the forward op.
 #ifndef KERNPACK_SRC_MODULES_GRADIENTS_H_
 #define KERNPACK_SRC_MODULES_GRADIENTS_H_
 
@@ -19,7 +19,7 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
 // gives that of each differentiable result that callers see. 0, or -1 with a ValueError raised.
 int CheckTangents(const Contract& forward, const Contract& tangent);
 
-// What a module's entries that link two functions (KP_GRAD, KP_JVP) say, compared with the functions' contracts.
+// Compare a module's links between two functions (KP_GRAD, KP_JVP) with the contracts of the functions.
 // Each returns 0, or -1 with a ValueError raised. `where`: the module's file, for the message.
 int CheckGradients(const FunctionIndex& index, const char* where);
 int CheckJvps(const FunctionIndex& index, const char* where);

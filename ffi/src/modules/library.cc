@@ -146,7 +146,7 @@ std::string DescribeLibraries() {
         library->verified.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(library->verified);
     list.push_back(std::move(item));
   }
-  // Paths are bytes: what is no UTF-8 becomes a replacement character.
+  // Paths are bytes: bytes that aren't UTF-8 become a replacement character.
   return list.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

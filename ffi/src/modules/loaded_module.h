@@ -62,7 +62,7 @@ inline constexpr uint32_t kNoVariant = UINT32_MAX;
 
 class FunctionIndex;
 
-// What stands in for the table of a module that has none.
+// A table for a module that has none.
 struct MadeTable {
   std::vector<KpFunctionDef> functions;
   std::vector<KpFunctionInfo> infos;
@@ -111,7 +111,7 @@ const FunctionIndex* IndexOf(const KpLoadedModule& module);
 // lock.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);
 
-// What KERNPACK_LOG=debug says of such a choice.
+// Logs the choice of a variant (KERNPACK_LOG=debug).
 void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen);
 
 // Why a variant can or cannot run on the device; rank 0 for a baseline that can. Asks the device's backend: hold no lock.

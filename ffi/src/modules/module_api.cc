@@ -59,7 +59,7 @@ int LinksOf(const KpLoadedModule& module, std::vector<FunctionIndex::Link> Funct
   return kp_string_new(Bytes(list.dump()), out);
 }
 
-// What a C function that gives a number or pointer gives: `none` where `body` throws.
+// The result of a C function that returns a number or pointer; `none` if `body` throws.
 template <class Result, class Body>
 Result Guarded(const char* who, Result none, Body&& body) {
   Guard(who, [&] {

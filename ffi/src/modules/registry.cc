@@ -201,7 +201,7 @@ std::string Described(const KpLoadedModule& module) {
   return text + ", SHA-256 " + module.digest.substr(0, 12);
 }
 
-// What KERNPACK_LOG=debug says of kernpack.load: which file, what it is, whether it was compared with RECORD, how long it took.
+// Logs kernpack.load (KERNPACK_LOG=debug): the file, its module, if it was compared with RECORD, and how long loading took.
 void LogLoad(const std::vector<AskedFile>& files, const KpLoadedModule& module, bool is_new, uint64_t began) {
   if (!Logs(KP_LOG_DEBUG)) return;
   for (const AskedFile& file : files) {

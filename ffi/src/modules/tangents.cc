@@ -95,7 +95,7 @@ class TangentCheck {
         tangent_.name, name, forward_.name, name, name, forward_.name);
   }
 
-  // What callers never see needs no tangent.
+  // A result that callers never see needs no tangent.
   int IsGiven(int result) const {
     if (!MayHaveGradient(f_, f_.Result(result)) || (FlagsOf(f_.Result(result)) & KP_RESULT_AUX)) return 0;
     const char* name = f_.ResultName(result);

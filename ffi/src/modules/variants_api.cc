@@ -64,7 +64,7 @@ int List(const Function& function, KpAny* out) {
     item["reason"] = Suits(*function.module, function, variant, cpu).reason;
     list.push_back(std::move(item));
   }
-  // Paths are bytes: what is no UTF-8 becomes a replacement character.
+  // Paths are bytes: bytes that aren't UTF-8 become a replacement character.
   return kp_string_new(Bytes(list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)), out);
 }
 

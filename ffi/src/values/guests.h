@@ -1,4 +1,4 @@
-// What the host asks of apache-tvm-ffi's library, whose modules, functions and errors may be in the process beside ours. The room
+// The host's calls of apache-tvm-ffi's library, whose modules, functions and errors may be in the process beside ours. The room
 // `guests` serves it; everything below knows this table alone. Unless a line says so, nothing here loads the library.
 #ifndef KERNPACK_SRC_VALUES_GUESTS_H_
 #define KERNPACK_SRC_VALUES_GUESTS_H_
@@ -13,7 +13,7 @@ namespace kernpack::host {
 struct Library;  // modules/library.h
 
 struct Guests {
-  // Whether a libtvm_ffi of a version that we know is in the process.
+  // True if a libtvm_ffi of a supported version is in the process.
   bool (*loaded)() noexcept;
   // Moves the error in this thread's slot of libtvm_ffi to *out (an ERROR, owned); false when it has none or is not loaded.
   bool (*take_error)(KpAny* out) noexcept;

@@ -72,7 +72,7 @@ struct AttentionTask {
   int64_t batch, group, query, count, first_key, last_key;
 };
 
-// What a task leaves: row h * count + i is head h of the i-th query.
+// The results of a task: row h * count + i is head h of the i-th query.
 struct AttentionState {
   float* sums;  // [rows, padded]: of exp(score - largest) * v
   float* largest;  // [rows]

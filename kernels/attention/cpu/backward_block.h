@@ -41,7 +41,7 @@ class GradientBlock {
     std::fill(memory_.d_q, memory_.d_q + kQ * memory_.padded, 0.0f);
   }
 
-  // Whether the mask hides all of these keys from the block.
+  // True if the mask hides all of these keys from the block.
   bool Hidden(int64_t key, int64_t count) const {
     for (int64_t i = 0; i < block_.count; ++i) {
       if (!MaskHides(args_.forward.mask, block_.batch, block_.head, block_.query + i, key, count)) return false;

@@ -40,7 +40,7 @@ void GatherMask(const AttentionArgs<T>& args, const Block& block, int64_t key, i
 
 enum class Slopes { kOfScores, kOfMask };  // before soft_cap, and after it
 
-// What scores of the products become.
+// Turns products into scores.
 struct ScoreRule {
   float scale, soft_cap;
   Slopes wanted;  // those of scores are multiplied with the scale, too

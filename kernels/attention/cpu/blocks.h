@@ -23,7 +23,7 @@ struct ProductsOf<Bf16> {
 };
 #endif
 
-// Whether the mask shows a row of [begin, end) a key of the chunk.
+// True if the mask shows a key of the chunk to a row of [begin, end).
 template <class T>
 inline bool AnyShown(const AttentionArgs<T>& args, const AttentionTask& task, int64_t begin, int64_t end, int64_t key,
                      int64_t count) {
@@ -34,7 +34,7 @@ inline bool AnyShown(const AttentionArgs<T>& args, const AttentionTask& task, in
   return false;
 }
 
-// Whether a row of [begin, end), all of one head, sees a key of the chunk; rows of several heads may.
+// True if a row of [begin, end), all of one head, sees a key of the chunk; true for rows of several heads, which may.
 template <class T>
 inline bool AnySeen(const AttentionArgs<T>& args, const AttentionTask& task, int64_t begin, int64_t end, int64_t key,
                     int64_t count) {

@@ -1,4 +1,4 @@
-// What the calls of attention and of its gradient have in common.
+// Code that the calls of attention and of its gradient share.
 #pragma once
 
 #include "common/cpu/ops.h"

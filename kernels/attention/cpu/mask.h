@@ -42,7 +42,7 @@ inline bool HidesAll(const M* row, int64_t count) {
          }) <= 0;
 }
 
-// Whether the query sees none of `count` keys from `key` on. Nothing has to be computed of a block of such queries.
+// True if the query sees none of `count` keys from `key` on. A block of such queries needs no computation.
 inline bool MaskHides(const AttentionMask& mask, int64_t batch, int64_t head, int64_t query, int64_t key,
                       int64_t count) {
   const int64_t at = mask.At(batch, head, query, key);

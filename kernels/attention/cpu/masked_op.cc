@@ -46,7 +46,7 @@ void MaskedAttentionBackward(kp::TensorView d_context, kp::TensorView q, kp::Ten
   });
 }
 
-// What a task has summed up, as rows of the mask: of one query, or of all where the mask has one row for them.
+// The sums of a task, as rows of the mask: of one query, or of all queries if the mask has one row for them.
 template <class M>
 void WriteMask(const float* sums, int64_t count, int64_t queries, bool one_row, M* to, int64_t keys) {
   if (one_row) {

@@ -13,7 +13,7 @@
 namespace kk {
 namespace {
 
-// What both have: the memory for a chunk's operands, and sizes.
+// Members of both products: the memory for a chunk's operands, and sizes.
 template <class Operand>
 class ChunkOperands {
  public:

@@ -17,7 +17,7 @@ void CheckEnds(const char* name, const int32_t* ends, int64_t count, int64_t row
   }
 }
 
-// What the op and its gradient have in common.
+// Code that the op and its gradient share.
 struct VarlenCall {
   kp::TensorView q, k, v, cu_queries, cu_keys;
   std::optional<double> scale;

@@ -67,7 +67,7 @@ class ChunkWeights {
     for (int64_t j = 0; j < count_; j += 2 * kLanes) f(j, seen_of(j), seen_of(j + kLanes));
   }
 
-  // What the scale alone doesn't do.
+  // Applies the scale, the cap and the mask to a row of scores.
   void Change(float* scores, int64_t r, Keys keys) const {
     for (int64_t j = 0; scale_ != 1 && j < count_; j += kLanes) {
       Pack<float>::Store(scores + j, Pack<float>::Load(scores + j) * scale_);

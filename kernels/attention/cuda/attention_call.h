@@ -55,7 +55,7 @@ struct AttentionCall {
     return p;
   }
 
-  // Whether tensor cores take it, with the results or their gradients `more`.
+  // True if tensor cores can compute the call, with the results or their gradients `more`.
   bool TakesMma(std::initializer_list<kp::TensorView> more) const {
     return q.dtype() != kp::dtype_of<float> && q.size(3) <= 128 && HasChunks(q, 16) && HasChunks(k, 16) &&
            HasChunks(v, 16) && std::all_of(more.begin(), more.end(), [](kp::TensorView x) { return HasChunks(x, 16); });

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kM = 2, kOwn = 16 * kM, kBlock = 4 * kOwn;  // rows (or keys) of a warp, of a block
 
-// What the gradients of scores beside a key or a query are made from.
+// The operands of the gradients of scores beside a key or a query.
 struct Other {
   float lse, delta;  // in powers of two
   Seen seen;
@@ -59,7 +59,7 @@ __device__ inline void WithKind(const AttentionParams& p, bool edge, const F& f)
   }
 }
 
-// What a score changes by where the dot product changes; beside a cap, where the cap doesn't bend it.
+// The slope of a score by the dot product; with a cap, the slope where the cap doesn't bend the score.
 __device__ inline float Scale(const AttentionParams& p) { return p.factor * kLn2 * (p.cap == 0 ? 1 : p.cap); }
 
 // The rows that see a key of [first_key, last_key].

@@ -1,4 +1,4 @@
-// What the gradients of attention share: rows in shared memory, and the gradient of a score.
+// Code that the gradients of attention share: rows in shared memory, and the gradient of a score.
 #pragma once
 
 #include "elements.cuh"
@@ -21,7 +21,7 @@ __device__ inline Query QueryOf(const AttentionParams& p, int batch, int group, 
           LseRow(p, batch, at), MaskRow(p, batch, at.head, at.query), SeenBy(p, length, at.query)};
 }
 
-// What the score of a query and a key gives: the weight, d_score, and d_score times what the score changes by the dot product.
+// The values of a query and a key: the weight, d_score, and d_score times the slope of the score by the dot product.
 struct Gradient {
   float weight, of_score, of_dot;
 };

@@ -21,7 +21,7 @@ constexpr kp::DeviceCode kMmaBackwardCode{
     {device_code::attention_mma_backward_fatbin, sizeof device_code::attention_mma_backward_fatbin}};
 constexpr int64_t kWarps = 4, kLanes = 32;  // as backward.cuh's
 
-// What the gradients begin with: delta of each query.
+// The first step of the gradients: delta of each query.
 class Gradients {
  public:
   Gradients(const AttentionCall& call, kp::TensorView d_context, kp::TensorView context, kp::TensorView lse)

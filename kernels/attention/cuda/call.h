@@ -1,4 +1,4 @@
-// What the host halves of the attention kernels share.
+// Code that the host halves of the attention kernels share.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ inline ElementKind ElementKindOf(kp::DType dtype) {
 // Of [batch, rows, heads, width].
 inline Strides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2), x.stride(3)}; }
 
-// Whether each row of a head begins at a multiple of `bytes`, and is a multiple of them.
+// True if each row of a head begins at a multiple of `bytes`, and its size is a multiple of `bytes`.
 inline bool HasChunks(kp::TensorView x, int64_t bytes) {
   const int64_t chunk = bytes / x.itemsize();
   for (int64_t d = 0; d < 3; ++d) {

@@ -1,4 +1,4 @@
-// What the kernels of paged_attention leave for paged_join: per row and part of the keys, sums and the weights' total.
+// Results of paged_attention's kernels for paged_join: per row and part of the keys, sums and the weights' total.
 #pragma once
 
 #include "elements.cuh"
@@ -8,7 +8,7 @@ namespace kk_cuda {
 
 constexpr int kWarps = 4, kThreads = 32 * kWarps;
 
-// What a block leaves in `partial`, per row and part: sums [width], the largest score, the total of the weights.
+// The results of a block in `partial`, per row and part: sums [width], the largest score, the total of the weights.
 __device__ inline float* PartialOf(float* partial, const PagedParams& p, long long row, int part) {
   return partial + (row * p.parts + part) * (p.width + 2);
 }
@@ -19,7 +19,7 @@ __device__ inline int PartsOf(const PagedParams& p, int length) {
   return valid ? (length + kPartKeys - 1) / kPartKeys : 0;
 }
 
-// What a block has: rows from `first_row` on of a group, and one part of the item's keys.
+// The work of a block: rows from `first_row` on of a group, and one part of the item's keys.
 struct PagedBlock {
   int first_row, group, part, batch;
 };

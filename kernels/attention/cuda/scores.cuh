@@ -37,7 +37,7 @@ __device__ inline int LengthOf(const AttentionParams& p, const int* lengths, int
   return p.has_lengths ? min(max(lengths[batch], 0), p.keys) : p.keys;
 }
 
-// What a row's weights add up to; NaN where the item's length isn't one that there can be: the device alone knows lengths.
+// The sum of a row's weights; NaN if the item's length is impossible: only the device knows lengths.
 __device__ inline float TotalOf(const AttentionParams& p, const int* lengths, int batch, float total) {
   return p.has_lengths && (lengths[batch] < 0 || lengths[batch] > p.keys) ? kNan : total;
 }
@@ -72,7 +72,7 @@ __device__ inline long long MaskRow(const AttentionParams& p, int batch, int hea
   return batch * p.mask.batch + head * p.mask.head + query * p.mask.row;
 }
 
-// What softmax subtracts: 0 where there is no score yet, so that exp(-inf) gives 0.
+// The number that softmax subtracts: 0 if there is no score yet, so that exp(-inf) gives 0.
 __device__ inline float Origin(float largest) { return largest == -kInfinity ? 0 : largest; }
 
 // The logarithm of the sum of exp(score), +inf where there is none: exp(score - it) is a weight either way.

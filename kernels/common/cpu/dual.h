@@ -36,7 +36,7 @@ Dual<R> Sqrt(Dual<R> x) {
   return {root, x.tangent / (2 * root)};
 }
 
-// What a number is made of.
+// The parts of a number.
 template <class N>
 struct RealOf {
   using Type = N;

@@ -53,7 +53,7 @@ inline VI AddByteProducts(VI sum, VU u, VI s) {
 #endif
 }
 
-// Whether AddByteProducts is an instruction of this level.
+// True if AddByteProducts is an instruction of this level.
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr bool kHasByteProducts = true;
 #else
@@ -84,14 +84,14 @@ inline VI AddSmallByteProducts(VI sum, VU u, VI s) {
   return AddByteProducts(sum, u, s);
 #endif
 }
-// Whether the level has an instruction for those and none for all bytes.
+// True if the level has an instruction for small bytes and none for all bytes.
 #if defined(__ARM_FEATURE_DOTPROD) && !defined(__ARM_FEATURE_MATMUL_INT8)
 constexpr bool kHasSmallByteProductsOnly = true;
 #else
 constexpr bool kHasSmallByteProductsOnly = false;
 #endif
 
-// Whether AddPairProducts is an instruction of this level, worth rounding to bf16 for.
+// True if AddPairProducts is an instruction of this level, so that rounding to bf16 is worth it.
 #if defined(__AVX512BF16__) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 constexpr bool kHasBf16Products = true;
 #else

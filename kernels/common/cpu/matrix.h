@@ -141,7 +141,7 @@ struct PlainTiles {
   };
 };
 
-// What a product of tiles reads and writes: as Multiply of tile.h.
+// The operands and results of a product of tiles: as Multiply of tile.h.
 struct MatrixProduct {
   int64_t rows, columns;
   const uint32_t* a;

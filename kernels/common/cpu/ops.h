@@ -1,4 +1,4 @@
-// What the ops share: storage types, how much work a thread should get, exports at every CPU level.
+// Code that the ops share: storage types, how much work a thread should get, exports at every CPU level.
 #pragma once
 
 #include <kernpack/kernel.h>
@@ -57,7 +57,7 @@ T* Data(const std::optional<kp::MutTensorView>& tensor) {
   return tensor ? Data<T>(*tensor) : nullptr;
 }
 
-// Whether the elements of a row lie one behind the other. Strides of a tensor without elements mean nothing.
+// True if the elements of a row are adjacent. Strides of a tensor without elements mean nothing.
 inline bool HasCompactRows(kp::TensorView x) { return x.stride(-1) == 1 || x.size(-1) <= 1 || x.numel() == 0; }
 
 // Puts a copy in the place of `x` where its last dimension is strided; the copy lives as long as this object.

@@ -25,16 +25,16 @@ struct Limits<double> {
   static constexpr double kLeast = 1e-270, kLargest = 1e305, kModerate = 1e290;
 };
 
-// Whether the squares that make up `sum` neither overflowed nor vanished in S. What is small may have vanished where `floor`,
-// which is added or is the least allowed, is large beside it. False for inf and NaN.
+// True if the squares that make up `sum` neither overflowed nor vanished in S. Small squares may have vanished if `floor`, which
+// is added or is the least allowed, is large beside them. False for inf and NaN.
 template <class S>
 bool SquaresFit(double sum, double floor) {
   using L = Limits<S>;
   return sum < L::kLargest && (sum > L::kLeast || floor > L::kLeast);
 }
 
-// Whether a sum of products of gradients is so far from S's largest value that no product overflowed, nor will what it is
-// subtracted from. False for inf and NaN.
+// True if a sum of products of gradients is so far from S's largest value that no product overflowed, and a difference with it
+// won't overflow. False for inf and NaN.
 template <class S>
 bool IsModerate(double sum) {
   return sum < Limits<S>::kModerate && sum > -Limits<S>::kModerate;

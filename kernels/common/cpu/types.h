@@ -12,7 +12,7 @@ struct F16 {
   uint16_t bits;
 };
 
-// What values of a storage type are computed in.
+// The type in which values of a storage type are computed.
 template <class T>
 struct Compute {
   using Type = float;

@@ -93,7 +93,7 @@ inline auto Upper(V v, std::index_sequence<I...>) {
   return __builtin_shufflevector(v, v, (sizeof...(I) + I)...);
 }
 
-// Whether any lane of a comparison is true.
+// True if any lane of a comparison is true.
 inline bool Any(VI mask) {
 #if defined(__AVX512F__)
   return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;

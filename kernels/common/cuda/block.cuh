@@ -15,7 +15,7 @@ __device__ inline S RowSum(int width, Get get) {
   return Team<kRowThreads>::Sum(sum);
 }
 
-// Whether a sum neither overflowed nor lost digits to a number near zero.
+// True if a sum neither overflowed nor lost digits to a number near zero.
 template <class S>
 __device__ inline bool IsModerate(S sum) {
   constexpr double kLarge = sizeof(S) == 4 ? 1e30 : 1e250;

@@ -1,4 +1,4 @@
-// What the host halves of the kernels share.
+// Code that the host halves of the kernels share.
 #pragma once
 
 #include <kernpack/device_kernel.h>
@@ -68,7 +68,7 @@ inline RowLayout LayoutOf(const char* name, kp::TensorView x) {
 
 constexpr int64_t kChunkBytes = 16;  // what a thread reads at once
 
-// Whether the rows can be read in chunks.
+// True if the rows can be read in chunks.
 inline bool HasChunks(kp::TensorView x, const RowLayout& rows) {
   const int64_t count = kChunkBytes / x.itemsize();
   bool aligned = rows.step == 1 && x.size(-1) % count == 0;

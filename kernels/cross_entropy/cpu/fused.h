@@ -24,12 +24,12 @@ struct FusedArgs {
   int64_t block_size() const { return kFusedTokens * PaddedWidth(width); }
 };
 
-// What is known of tokens, [blocks * kFusedTokens] each, after some of the classes.
+// The state of tokens, [blocks * kFusedTokens] each, after some of the classes.
 struct FusedState {
   float *largest, *total, *sum;  // total: of exp(logit - largest); sum: of logits, where they are smoothed
 };
 
-// What a class's logit adds to a token's gradient, see CrossEntropySlope; zeros, and an lse of inf, beyond the last token.
+// The share of a class's logit in a token's gradient, see CrossEntropySlope; zeros, and an lse of inf, beyond the last token.
 struct FusedSlopes {
   const float *lse, *weight, *all, *target;
 };

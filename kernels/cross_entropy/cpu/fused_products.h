@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kT = kFusedTokens;
 constexpr int64_t kDepth = 192;  // steps of a product whose panel stays in the caches
 
-// What both have: a chunk of classes beside blocks of tokens.
+// Members of both products: a chunk of classes beside blocks of tokens.
 struct FusedChunk {
   int64_t width, count = 0;  // of classes
   int64_t padded() const { return PaddedWidth(width); }

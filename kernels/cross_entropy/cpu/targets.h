@@ -1,4 +1,4 @@
-// What the calls of cross-entropy have in common: their options and targets, checked.
+// Code that the calls of cross-entropy share: their options and targets, checked.
 #pragma once
 
 #include <vector>

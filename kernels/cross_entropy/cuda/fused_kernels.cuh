@@ -77,7 +77,7 @@ __device__ void Forward(const T* x, const T* weight, const void* targets, float*
   to[0] = tails[threadIdx.x].largest, to[p.rows] = tails[threadIdx.x].sum, to[2LL * p.rows] = totals[threadIdx.x];
 }
 
-// What the loss changes by with each logit of a chunk of classes: [rows, stride], zeros beyond the chunk's last class.
+// The slope of the loss by each logit of a chunk of classes: [rows, stride], zeros beyond the chunk's last class.
 template <class By, class T>
 __device__ void Slopes(const float* d_loss, const T* x, const T* weight, const void* targets, const float* lse,
                        T* slopes, const FusedParams& p) {

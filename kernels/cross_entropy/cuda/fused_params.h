@@ -1,4 +1,4 @@
-// What the host passes to the kernels of fused_linear_cross_entropy by value: read by nvcc and by the host's compiler.
+// Parameters that the host passes to the kernels of fused_linear_cross_entropy by value: read by nvcc and by the host's compiler.
 #pragma once
 
 namespace kk_cuda {

@@ -1,4 +1,4 @@
-// What cross entropies share, fused with their linear layer or not: targets, losses and slopes of a row.
+// Code that cross entropies share, fused with their linear layer or not: targets, losses and slopes of a row.
 #pragma once
 
 #include <cassert>
@@ -21,7 +21,7 @@ __device__ inline float LossOf(const Params& p, double sum, double at, float mea
   return static_cast<float>(sum - smoothed + p.z_loss * sum * sum);
 }
 
-// What a row's loss, times `d`, changes by with each of its logits.
+// The slope of a row's loss, times `d`, by each of its logits.
 struct Slope {
   long long target;
   float sum, scale, all, once;

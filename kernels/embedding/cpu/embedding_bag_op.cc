@@ -13,7 +13,7 @@ enum class Bag { kSum, kMean, kMax };
 
 Bag BagOf(kp::StringView mode) { return mode == "sum" ? Bag::kSum : mode == "mean" ? Bag::kMean : Bag::kMax; }
 
-// What a call says of the bags, checked.
+// The bags of a call, checked.
 template <class I>
 struct Bags {
   const I* indices;

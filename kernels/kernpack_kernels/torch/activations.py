@@ -30,7 +30,7 @@ ACTIVATIONS: dict[str, Callable[..., torch.Tensor]] = {
     "silu": lambda x: functional.silu(x),
     **{kind: GELUS[kind] for kind in ("gelu", "gelu_tanh")},
 }
-# What the code of an activation may use: a trial shows all that is computed of these.
+# Names that the code of an activation may use: a trial shows everything that is computed from them.
 _NAMES = words(
     "torch nn functional F math Tensor act gelu silu tanh sigmoid erf erfc exp sqrt pow pi mul add "
     "precomputed_constant approximate inplace dtype to float double type_as isinstance forward super"

@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 
 
 class Registry:
-    """What a patched layer's code finds in place of transformers' ALL_ATTENTION_FUNCTIONS."""
+    """The registry that the code of a patched layer sees in place of transformers' ALL_ATTENTION_FUNCTIONS."""
 
     def __init__(self, theirs: Any, eager: Function | None) -> None:
         self._theirs, self._sdpa, self.eager = theirs, sdpa(), eager
@@ -137,7 +137,7 @@ def _takes_mask(mask: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> b
 
 
 def _wants_weights(module: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether someone could read the weights that eager attention returns and the kernel doesn't: a hook, also transformers' own,
+    """True if a reader exists for the weights that eager attention returns and the kernel doesn't: a hook, including transformers' own,
     which collect them for output_attentions=True."""
     if kwargs.get("output_attentions"):
         return True

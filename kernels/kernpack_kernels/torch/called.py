@@ -57,7 +57,7 @@ def patch(
 
 
 def _is_rebuilt(forward: Any) -> bool:
-    """Whether _with_ours can make it anew: a function, under decorators that hold what they wrap, as transformers' own do."""
+    """True if _with_ours can make the function anew: its decorators must keep the function that they wrap, as transformers' own do."""
     while isinstance(forward, types.FunctionType):
         inner = getattr(forward, "__wrapped__", None)
         if inner is None:
@@ -147,7 +147,7 @@ def _same_rotation(theirs: Function, ours: Function) -> bool:
     return torch.allclose(theirs(q, q, cos, sin)[0], ours(q, q, cos, sin)[0], atol=1e-5)
 
 
-# --- causal convolutions, of the layers of Mamba and its kin
+# --- causal convolutions, of the layers of Mamba and similar models
 
 _ACTIVATIONS = (None, "silu", "swish")
 

@@ -1,4 +1,5 @@
-"""What the code of a forward uses. A trial shows what it computes for some numbers; its names, whether other numbers could show more."""
+"""Reads the names that the code of a forward uses. A trial shows its results for some numbers; the names show if other numbers could
+give more."""
 
 from __future__ import annotations
 

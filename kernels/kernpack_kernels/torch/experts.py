@@ -15,7 +15,7 @@ from kernpack_kernels.torch.twins import is_hooked, twin, undisturbed
 
 # The names of the arguments in transformers.
 _NAMES = (("hidden_states", "x"), ("top_k_index", "router_indices"), ("top_k_weights", "routing_weights"))
-# What transformers says of such a module.
+# Attributes of such a module in transformers.
 _LAYOUT = ("has_gate", "has_bias", "is_transposed", "has_post_expert_norm")
 
 
@@ -55,7 +55,7 @@ def experts(module: Any) -> Replacement | None:
 
 
 def _gates_plainly(module: Any) -> bool:
-    """Whether the gate is act_fn(gate) * up, so that one kernel computes it."""
+    """True if the gate is act_fn(gate) * up, so that one kernel computes it."""
     gate, up = numbers()[None], numbers().roll(177).flip(0)[None]
     with undisturbed():
         try:

@@ -39,7 +39,7 @@ _LAYOUTS = (
     Layout("input_linear", "", "output_linear", ("activation",)),
     Layout("Wi", "", "Wo", ("act",), "drop"),
 )
-# What the code may use beside those: a trial shows all that is computed of these.
+# Further names that the code may use: a trial shows everything that is computed from them.
 _NAMES = words("torch nn functional F Tensor silu gelu chunk isinstance weight dtype to float int8")
 
 
@@ -161,7 +161,7 @@ class _Trial:
 
 
 def _tried(module: Any, state: GatedState, dtype: torch.dtype) -> tuple[GatedState, str]:
-    """What the trials say of the module, and "" where the kernel computes the same; else what differs."""
+    """The result of the trials of the module, and "" if the kernel gives equal results; else the difference."""
     gate, up = numbers()[None], numbers().roll(177).flip(0)[None]
     try:
         with undisturbed():

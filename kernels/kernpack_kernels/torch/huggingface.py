@@ -1,4 +1,4 @@
-"""What of a Hugging Face model isn't a module: the attention function, the loss, and by called.py what layers call by name."""
+"""The parts of a Hugging Face model that aren't modules: the attention function, the loss, and by called.py what layers call by name."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def rule(module: torch.nn.Module, kind: str) -> Replacement | None:
 
 
 def _takes(self: torch.nn.Linear, x: torch.Tensor) -> bool:
-    """Whether a kernel computes what torch would: not where torch would cast, or the module was moved since, or in forward mode, which
-    the kernels don't have."""
+    """True if a kernel gives torch's result. False if torch would cast, if the module was moved since, or in forward mode, which the
+    kernels don't have."""
     return (
         type(self.weight) in (torch.nn.Parameter, torch.Tensor)  # not DTensor and its kind
         and x.device.type == self.weight.device.type == "cpu"

@@ -14,7 +14,7 @@ from kernpack_kernels.torch.code import foreign, words
 from kernpack_kernels.torch.rules import OWN, SCALES, Replacement, differs, fits, misfit, rows, runs_on, uses
 from kernpack_kernels.torch.twins import twin, undisturbed
 
-# What the code of a norm may use: a trial shows all that is computed of these.
+# Names that the code of a norm may use: a trial shows everything that is computed from them.
 _NAMES = words(
     "torch nn functional F Tensor weight bias gamma eps variance_epsilon normalized_shape ndim shape size dim "
     "len numel to float double dtype type type_as float16 bfloat16 float32 float64 get_default_dtype "

@@ -45,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Patched:
-    """What patch() did: print it, or read `rows`."""
+    """The result of patch(): print it, or read `rows`."""
 
     rows: tuple[Row, ...]
 

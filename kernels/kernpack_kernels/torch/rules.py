@@ -26,7 +26,7 @@ def runs_on(name: str, device: torch.device) -> bool:
 
 
 def fits(name: str, x: torch.Tensor) -> bool:
-    """Whether the kernel of that name takes it; else what was there before computes, for this call."""
+    """True if the kernel of that name accepts the tensor; else the original code computes this call."""
     return runs_on(name, x.device) and x.dtype in DTYPES
 
 
@@ -59,7 +59,7 @@ def of_torch(module: torch.nn.Module) -> Replacement | None:
 
 
 def uses(names: list[str]) -> str:
-    """What is said of a forward whose code a trial can't show."""
+    """The reason for a forward whose code a trial can't show."""
     return f"its code uses {', '.join(names)}: a trial can't show that the kernel computes the same"
 
 

@@ -84,7 +84,7 @@ class Trial:
         return before
 
     def gives_weights(self) -> bool:
-        """Whether output_attentions=True gives with our registry what it gives without."""
+        """True if output_attentions=True gives equal results with and without our registry."""
         from transformers import PreTrainedModel
 
         model: Any = next((each for each in self.twin.modules() if isinstance(each, PreTrainedModel)), None)
@@ -144,7 +144,7 @@ def calls(model: Any) -> Iterator[dict[str, Any]]:
 
 
 def _own_caches(given: Any) -> Any:
-    """What a call writes into is copied, since two calls are made."""
+    """Copies the objects that a call writes into, because two calls are made."""
     items = given.items() if isinstance(given, dict) else enumerate(given)
     found = {k: copy.deepcopy(v) if hasattr(v, "update") and not isinstance(v, dict) else v for k, v in items}
     return found if isinstance(given, dict) else tuple(found.values())

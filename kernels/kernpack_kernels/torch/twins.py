@@ -27,7 +27,7 @@ _HOOKS = (
 
 
 def twin(module: torch.nn.Module) -> Any:
-    """What runs on it can't be seen in `module`: no hook of the user's runs, no buffer, mode or config changes."""
+    """A copy whose runs don't affect `module`: no hook of the user runs, and no buffer, mode or config changes."""
     memo: dict[int, Any] = {}
     for each in module.modules():
         memo.update((id(p), p) for p in each._parameters.values() if p is not None)
@@ -63,7 +63,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def is_hooked(module: Any) -> bool:
-    """Whether calling it could do more than its class's forward, or than what replaces that."""
+    """True if a call could do more than the forward of its class, or than the replacement of that forward."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks

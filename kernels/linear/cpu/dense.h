@@ -40,7 +40,7 @@ struct DenseRows {
   int64_t rows, columns, stride;
 };
 
-// Whether products of bf16 values are made by pairs at this level.
+// True if products of bf16 values are made by pairs at this level.
 template <class Level>
 struct DenseChoice {
   static bool HasPairs();

@@ -1,4 +1,4 @@
-// What products share: the dtypes of activations.
+// Code that products share: the dtypes of activations.
 #pragma once
 
 #include "common/cpu/ops.h"

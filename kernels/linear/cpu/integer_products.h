@@ -82,7 +82,7 @@ inline void WordProducts(const BlockBytes& values, const int16_t* x, VI (&sums)[
   sums[0] = a + b;
 }
 
-// Whether activations are made for WordProducts.
+// True if activations are made for WordProducts.
 template <PackedFormat F>
 constexpr bool kUsesWords = !kHasByteProducts && PackedTraits<F>::kBits == 8;
 

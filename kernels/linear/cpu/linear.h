@@ -49,11 +49,11 @@ template <class Level, class T>
 void ActivationSlopes(Activation activation, const T* d_out, const float* product, const T* bias, float* to,
                       int64_t count);
 
-// What is quickest on the level, and nearly exact: kInt16 for as many rows as it is quicker than kBf16 or kFloat, then that.
+// The fastest kind on the level that is nearly exact: kInt16 for as many rows as it is faster than kBf16 or kFloat, then the latter.
 template <class Level>
 struct LinearChoice {
   static LinearCompute Automatic(int64_t rows);
-  // Whether a weight of this format takes integer activations as words.
+  // True if a weight of this format takes integer activations as words.
   static bool Words(PackedFormat format);
 };
 

@@ -1,4 +1,4 @@
-// The header of packed weights: written by pack_q4_0 and its kin, checked by whatever reads them.
+// The header of packed weights: written by pack_q4_0 and similar ops, checked by every reader.
 #pragma once
 
 #include "common/cpu/ops.h"

@@ -1,4 +1,4 @@
-// What follows the products of a linear layer.
+// The steps after the products of a linear layer.
 #pragma once
 
 #include "activations/cuda/activations.cuh"

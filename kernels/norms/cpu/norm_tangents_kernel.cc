@@ -15,7 +15,7 @@ const T* At(const T* tensor, int64_t offset) {
   return tensor ? tensor + offset : nullptr;
 }
 
-// What one thread works on a row at a time.
+// The memory in which one thread works on a row at a time.
 template <class Formula, class T>
 class Worker {
  public:

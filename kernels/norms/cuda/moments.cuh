@@ -6,7 +6,7 @@
 
 namespace kk_cuda {
 
-// What a row is multiplied with so that its squares are ordinary numbers. With eps, whose share grows by the factor's square, small rows
+// The factor that makes the squares of a row ordinary numbers. With eps, whose share grows by the factor's square, small rows
 // stay small beside it.
 __device__ inline double FactorFor(double largest, double eps) {
   if (largest == 0 || !isfinite(largest)) return 1;
@@ -25,7 +25,7 @@ struct Moments {
     return wide ? static_cast<S>((static_cast<double>(x) * factor - center) * scale)
                 : ((x - mean) - rest) * static_cast<S>(scale);
   }
-  // What changes by an element's change are: beyond S where the row is small.
+  // The slope by an element: beyond S if the row is small.
   __device__ double Slope() const { return factor * scale; }
 };
 

@@ -1,4 +1,4 @@
-// What a block has of a list: a run of the numbers of one tensor.
+// The work of a block: a run of the numbers of one tensor of a list.
 #pragma once
 
 #include "common/cuda/chunks.cuh"

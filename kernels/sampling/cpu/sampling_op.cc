@@ -65,7 +65,7 @@ int32_t SampleRow(const T* x, int64_t count, int64_t number, const SampleOptions
   const float least =
       options.min_p > 0 ? static_cast<float>(largest + std::log(options.min_p) * options.temperature) : -INFINITY;
   const int64_t most = options.top_k > 0 ? std::min(options.top_k, count) : count;
-  // What top_p is a part of: all that top_k and min_p leave. Where they leave all, the row is summed once, and only as many
+  // top_p is a part of the sum of the tokens that top_k and min_p leave. If they leave all, the row is summed once, and only as many
   // candidates are sorted as top_p needs.
   const bool all = most == count && options.min_p <= 0;
   if (all && options.top_p >= 1) return PickOfRow<Level, T>(x, count, largest, scale, u);

@@ -59,7 +59,7 @@ __device__ void TopkBackward(const T* d_values, const int* indices, T* d_x, cons
   }
 }
 
-// What becomes of each token's logit is computed before any is written: so a token that comes several times counts once.
+// The new logit of each token is computed before any logit is written: so a token that comes several times counts once.
 template <class T, class I>
 __device__ void Penalize(T* row, const I* tokens, T* memory, const PenaltyParams& p) {
   for (long long i = threadIdx.x; i < p.count; i += kLogitThreads) {

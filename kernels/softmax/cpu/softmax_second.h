@@ -1,4 +1,4 @@
-// What the derivatives of softmax share.
+// Code that the derivatives of softmax share.
 #pragma once
 
 #include <cstdint>

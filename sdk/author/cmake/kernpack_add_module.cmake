@@ -77,7 +77,7 @@ function(kernpack_add_module target)
   endif()
 endfunction()
 
-# What a module's own objects and those of its variants are compiled with. Reads the caller's KP_ arguments.
+# Sets the compile options of a module's own objects and of the objects of its variants. Reads the caller's KP_ arguments.
 function(kernpack_module_settings_ target)
   target_link_libraries(${target} PRIVATE kernpack::headers ${KP_LIBRARIES})
   target_include_directories(${target} PRIVATE ${KP_INCLUDE_DIRECTORIES})

@@ -30,7 +30,7 @@ set(KERNPACK_LINK_FLAGS
     -Wl,--no-undefined
     -Wl,--exclude-libs,ALL)
 
-# What a module exports. As an option of its own for the linker: -Wl, would take a path apart at its commas.
+# The symbols that a module exports. A separate option for the linker: -Wl, would take a path apart at its commas.
 set(KERNPACK_VERSION_SCRIPT_FLAGS -Xlinker "--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
 
 # The same against -Ofast, in commands that only link: one that compiles too would lose its author's -O1 or -O3 to it.

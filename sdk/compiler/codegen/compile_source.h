@@ -16,7 +16,7 @@ struct SourceFile {
   const char* kind;  // of the generator, for messages
   std::string text;
   bool computes = true;  // false: little, and it is compiled quickly instead
-  // What it is linked with besides.
+  // Further inputs of the linker.
   std::string_view object = {};  // bytes of an object file; may be empty
   std::vector<std::string> link_options = {};
 };
@@ -27,7 +27,7 @@ void ExportSource(const SourceFile& source, const Target& target, const std::str
 // Compiles and loads it for good. `name`: of the module.
 const KpModule* LoadSource(const SourceFile& source, const Target& target, const std::string& name);
 
-// Whether multiply and add may become one operation: the IR allows it unless the target says no.
+// True if multiply and add may become one operation: the IR allows it unless the target forbids it.
 bool Contracts(const Target& target);
 
 }  // namespace kernpack::sdk

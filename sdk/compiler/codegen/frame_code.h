@@ -15,7 +15,7 @@ struct FrameCode {
 
 // For a machine of that triple; "" is this one. Empty where this build of the SDK holds none.
 FrameCode FindFrame(const std::string& triple);
-// The same, but NotImplementedError, which lists those there are, where there is none.
+// The frame for a machine. NotImplementedError, which lists the available frames, if there is none.
 FrameCode FrameFor(const std::string& triple);
 
 }  // namespace kernpack::sdk

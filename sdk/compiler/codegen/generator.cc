@@ -70,8 +70,8 @@ Target InThisProcess(const Target& target) {
   return Target::FromDevice({kind.device_type(), 0}, target.ToConfig());
 }
 
-// What a generator is given. Checks are in the module, and so every generator has them. They come after lowering, where every
-// access and its lanes are written out, and say what the accesses looked like before.
+// The module that a generator gets. Checks are in the module, so every generator has them. They are added after lowering, when every
+// access and its lanes are written out; their messages show the accesses as they were written.
 ir::IRModule Prepared(const ir::IRModule& module, const Target& target, const BuildOptions& options) {
   const bool checked = options.checked && !module.checked;
   if (checked) ir::Verify(module);

@@ -8,7 +8,7 @@ namespace kernpack::sdk::ir {
 
 // With the C library.
 const Dialect& C99();
-// What runs on the host of a device, between launches.
+// The language of the code that runs on the host of a device, between launches.
 const Dialect& C99OfDeviceHost();
 
 // For NVRTC, which has no headers, and for nvcc.

@@ -38,7 +38,7 @@ class PackedFunction {
   Any value_;
 };
 
-// What target.build.<kind> and module.load.<kind> give.
+// The result of target.build.<kind> and module.load.<kind>.
 Any FromGenerated(const Generated& made);
 
 }  // namespace kernpack::sdk

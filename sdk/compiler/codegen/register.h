@@ -1,4 +1,4 @@
-// What makes the built-in generators known, each in the register.cc of its kind's folder.
+// Registers the built-in generators. Each function is in register.cc in the folder of its kind.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_REGISTER_H_
 

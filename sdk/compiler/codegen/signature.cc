@@ -82,7 +82,7 @@ class Deriver {
   }
 };
 
-// What a function writes, its signature marks, and nothing else.
+// Checks that the signature marks exactly the parameters that the function writes.
 void CheckMarks(const FuncNode& f, const signature::View& program) {
   for (int i = 0; i < program.NumParams() && static_cast<size_t>(i) < f.params.size(); ++i) {
     const Param& p = f.params[static_cast<size_t>(i)];

@@ -8,7 +8,7 @@
 
 namespace kernpack::sdk {
 
-// What signature::View reads. ValueError "<function>: signature '...', position 7: ...".
+// The words that signature::View reads. ValueError "<function>: signature '...', position 7: ...".
 std::vector<uint32_t> CompileSignature(const std::string& function, const std::string& text);
 
 }  // namespace kernpack::sdk

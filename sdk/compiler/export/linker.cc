@@ -39,7 +39,7 @@ std::string FindLinker(const std::string& triple) {
                          << "), or name one with the environment variable KERNPACK_LINKER";
 }
 
-// Whether a program takes options as compilers do, which hand those of the linker on.
+// True if a program takes options like a compiler, which passes linker options on.
 bool IsDriver(const std::string& program) {
   const std::string name = fs::path(program).filename();
   for (const char* const end : {"cc", "++", "clang"}) {

@@ -110,7 +110,7 @@ std::vector<Expr> CheckIndices(const Buffer& buffer, std::vector<Expr> indices, 
   return indices;
 }
 
-// Whether it is written with an operation on floats that is not strict yet.
+// True if the expression has an operation on floats that isn't strict yet.
 bool ComputesFloats(const Expr& e) {
   if (e->op == Op::kStrict || e->args.empty()) return false;
   const OpClass c = ClassOf(e->op);

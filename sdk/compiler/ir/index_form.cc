@@ -152,8 +152,8 @@ std::optional<Poly> IndexForms::OfCast(const Expr& e) {
   return low && IsNonNegative(*low) ? p : std::nullopt;
 }
 
-// Whether arithmetic in a type gives what it says. Indices of 32 bits and more are taken not to overflow, unless they
-// surely may; what is unsigned must not fall below 0.
+// True if arithmetic in the type doesn't overflow. Indices of 32 bits and more are assumed not to overflow, unless they
+// certainly may; an unsigned value must not fall below 0.
 bool IndexForms::Fits(const Poly& p, Type type) const {
   if (type.bits == 64 && IsSigned(type)) return true;
   const std::optional<Poly> low = Extreme(p, false), high = Extreme(p, true);
@@ -227,7 +227,7 @@ std::optional<Poly> IndexForms::Resolved(Poly p) const {
 std::optional<Poly> IndexForms::Extreme(const Poly& given, bool largest, const VarNodes& kept) const {
   std::optional<Poly> p = Resolved(given);
   while (p) {
-    // What is innermost first: its range may name the rest.
+    // The innermost variable first: its range may name the others.
     const VarNode* last = nullptr;
     for (const auto& [term, c] : p->terms()) {
       for (const VarNode* v : term) {

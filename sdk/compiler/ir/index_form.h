@@ -20,8 +20,8 @@ using VarNodes = std::set<const VarNode*>;
 struct Division {
   Poly quotient, rest;
 };
-// What of the terms is a multiple of the divisor. A constant goes to the rest whole unless `constants` says that the
-// rest's part of it is to lie in [0, divisor).
+// Divides the terms into multiples of the divisor and a rest. A constant goes to the rest, unless `constants` is set: then the
+// rest's part of the constant is in [0, divisor).
 Division DivideTerms(const Poly& given, const Poly& divisor, bool constants);
 
 class IndexForms {

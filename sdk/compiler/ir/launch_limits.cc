@@ -43,7 +43,7 @@ class LaunchChecker : public Visitor {
     if (at_.line) FailAt(at_, text, "ValueError", f_.file);
     throw Error("ValueError", KpBytes{text.data(), text.size()});
   }
-  // What says the limit: an attribute of the target, or all devices of its kind.
+  // The source of the limit: an attribute of the target, or all devices of its kind.
   std::string LimitOf(const char* attribute = "") const {
     return std::string(" (") + (*attribute ? attribute : "the limit") + " of " + limits_.text + ")";
   }

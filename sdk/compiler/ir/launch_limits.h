@@ -1,4 +1,4 @@
-// What code for a target may ask of its device, and launches that no such device runs.
+// Limits of a target's devices, and launches that exceed the limits of all such devices.
 #ifndef KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 #define KERNPACK_SDK_COMPILER_IR_LAUNCH_LIMITS_H_
 
@@ -7,7 +7,7 @@
 
 namespace kernpack::sdk::ir {
 
-// What code for a target may ask of its device.
+// The limits for code of a target.
 struct TargetLimits {
   std::string kind;        // "" when there is no target
   std::string text;        // canonical

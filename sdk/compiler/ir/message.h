@@ -11,7 +11,7 @@ namespace kernpack::sdk::ir {
 
 // "table[idx[i]]": how an access is written. `args` begins with its indices. Long ones are cut.
 std::string AccessText(const Buffer& buffer, const std::vector<Expr>& args);
-// What an assert says of an index that is out of range; its values are the index and the extent.
+// The message of an assert about an index that is out of range; its values are the index and the extent.
 std::string OutOfRangeMessage(const std::string& function, const std::string& access, size_t axis);
 
 // Messages of asserts with the values that they say, as the interpreter writes them (generated code: codegen/frame/message.h).

@@ -12,7 +12,7 @@
 
 namespace kernpack::sdk::ir {
 
-// What names mean at one place of a function.
+// The meaning of names at one place of a function.
 class NameTable {
  public:
   struct Entry {

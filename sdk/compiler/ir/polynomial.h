@@ -37,7 +37,7 @@ class Poly {
   std::map<Term, int64_t> terms_;
 };
 
-// What is known of the variables at one place.
+// Facts about the variables at one place.
 struct Facts {
   struct Range {
     Poly low, high;  // both ends included
@@ -53,7 +53,7 @@ struct Facts {
   std::optional<Poly> Of(const Expr& e) const;
   // Provably so: what Of() gives is not negative, or neither are the operands of a quotient and the like.
   bool IsNotNegative(const Expr& e) const;
-  // What a `let` says of its variable.
+  // Learns the value of a variable from its `let`.
   void Learn(const Var& var, const Expr& value);
   // The largest or smallest value while the counters from `first` on take all of theirs.
   std::optional<Poly> Extreme(Poly p, bool largest, size_t first = 0) const;

@@ -11,7 +11,7 @@ namespace {
 
 // A dimension, or two that are the quotient and the remainder of one expression by a divisor.
 using Place = std::tuple<size_t, size_t, std::map<Term, int64_t>>;
-// What an access reaches in one place: value + low to value + high.
+// The range of an index of an access: value + low to value + high.
 struct Reach {
   Poly value;
   int64_t low = 0, high = 0;

@@ -1,4 +1,4 @@
-// What every operation does to one lane: the semantics table, executable. The interpreter and constant folding use it;
+// Every operation on one lane: the semantics table as code. The interpreter and constant folding use it;
 // generators are tested against it. docs/ir.md is the same table for people.
 //
 // A lane is 64 bits: signed integers sign-extended, unsigned ones and bool zero-extended, floats as the bits of their

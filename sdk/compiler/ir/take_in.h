@@ -1,4 +1,4 @@
-// What a reduction does with each value.
+// The step of a reduction for each value.
 #ifndef KERNPACK_SDK_COMPILER_IR_TAKE_IN_H_
 #define KERNPACK_SDK_COMPILER_IR_TAKE_IN_H_
 
@@ -8,8 +8,8 @@
 
 namespace kernpack::sdk::ir {
 
-// Whether a value is taken in as op(value, so far), not as op(so far, value): by min and max, so that what they are so
-// far, which is never NaN, stays where neither is less.
+// True if a reduction computes op(value, so far), not op(so far, value). This is so for min and max: the result so far,
+// which is never NaN, then stays if neither value is less.
 inline bool TakesInOnLeft(Op op) { return op == Op::kMin || op == Op::kMax; }
 
 inline Expr TakeIn(Op op, Expr so_far, Expr value) {

@@ -10,7 +10,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-// What every architecture gives a block that asks for no more.
+// The shared memory that every architecture gives a block without a request for more.
 constexpr int64_t kSharedBytes = 48 << 10;
 
 // "Maximum amount of shared memory per thread block" of compute capability 7.0 and so on: CUDA C++ Programming Guide 13.0, technical

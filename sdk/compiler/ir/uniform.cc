@@ -14,7 +14,7 @@ Uniform::Uniform(const StmtNode& launch) {
   for (size_t d = 0; d < 3; ++d) {
     if (!IsConstInt(launch.args[3 + d], &threads_[d])) threads_[d] = 0;
   }
-  // What one statement stores an earlier one reads in the next turn of a loop.
+  // An earlier statement reads a stored value in the next iteration of a loop.
   do {
     changed_ = false;
     Visit(launch.body, "");

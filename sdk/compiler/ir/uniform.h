@@ -1,4 +1,4 @@
-// What is the same for all threads of a block.
+// Finds values that are equal in all threads of a block.
 #ifndef KERNPACK_SDK_COMPILER_IR_UNIFORM_H_
 #define KERNPACK_SDK_COMPILER_IR_UNIFORM_H_
 
@@ -9,7 +9,7 @@
 
 namespace kernpack::sdk::ir {
 
-// Whether the statement is a barrier or one stands inside.
+// True if the statement is a barrier or contains one.
 bool HoldsBarrier(const StmtNode& s);
 
 // Of one launch. What is read at an address that is the same for all threads counts as the same.

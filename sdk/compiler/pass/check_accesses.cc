@@ -93,7 +93,7 @@ class Checker : public Mutator {
     return At(s.position, Store(s.buffer, std::move(indices), value, allowed ? allowed : mask));
   }
 
-  // What is evaluated once, whatever the number of times that it is written.
+  // Binds an expression that is used several times, so that it is evaluated once.
   Expr Once(const char* name, const Expr& e) {
     return ReadsMemory(e) || e->size > kMostRepeated ? Bound(e, name, &before_) : e;
   }

@@ -1,4 +1,4 @@
-// What passes share: a rewrite of every function of a module, statements put before others, bindings.
+// Code that passes share: a rewrite of every function of a module, statements put before others, bindings.
 #ifndef KERNPACK_SDK_COMPILER_PASS_EACH_H_
 #define KERNPACK_SDK_COMPILER_PASS_EACH_H_
 

@@ -36,7 +36,7 @@ class Expander : public Hoister {
     const size_t first = HowManyBefore();
     const Expr value =
         bind(OpName(e->op).data(), e->type.bits == 64 ? ExpandF64(e->op, x, y, bind) : Expand(e->op, x, y, bind));
-    // What an expansion means depends on how each of its operations rounds: its error is the same under every option of a target.
+    // The result of an expansion depends on the rounding of each of its operations: its error is the same under every option of a target.
     MakeStrict(first);
     return value;
   }

@@ -9,7 +9,7 @@ namespace {
 // An extent is less than 2^49: a sum of so many small multiples of extents does not wrap.
 constexpr int64_t kSmall = 256;
 
-// Whether the polynomial is what the expression gives, modulo 2^64: arithmetic of fewer bits would wrap earlier.
+// True if the polynomial equals the expression modulo 2^64: arithmetic of fewer bits would wrap earlier.
 bool IsOf64Bits(const Expr& e) {
   if (e->op == Op::kConst || e->op == Op::kVar) return true;
   if (e->op == Op::kBroadcast) return IsOf64Bits(e->args[0]);
@@ -32,10 +32,10 @@ Insides::Insides(const FuncNode& f) {
   for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
 }
 
-// What an index is: if the polynomial is inside, so is the index, though a part of it may wrap.
+// The polynomial of an index. If the polynomial is inside, the index is inside too, although a part of it may wrap.
 std::optional<Poly> Insides::Exact(const Expr& e) const { return IsOf64Bits(e) ? facts_.Of(e) : std::nullopt; }
 
-// What a loop's end or an extent is, which must not wrap.
+// The polynomial of a loop's end or of an extent, which must not wrap.
 std::optional<Poly> Insides::Bound(const Expr& e) const {
   const std::optional<Poly> p = Exact(e);
   return p && IsSmallSum(*p) ? p : std::nullopt;

@@ -1,5 +1,5 @@
-// Whether an index of lowered code is seen to be inside its extent: loop counters, what is bound to sums and products of
-// them, whole steps of vectorized loops.
+// Proves that an index of lowered code is inside its extent, from loop counters, variables that are bound to sums and products of
+// loop counters, and whole steps of vectorized loops.
 #ifndef KERNPACK_SDK_COMPILER_PASS_INSIDE_H_
 #define KERNPACK_SDK_COMPILER_PASS_INSIDE_H_
 
@@ -18,7 +18,7 @@ class Insides {
 
   // 0 <= index < extent, in every lane, whenever this place runs.
   bool Has(const Expr& index, const Expr& extent) const;
-  // What follows may use the variable.
+  // Later code may use the variable.
   void Bind(const StmtNode& let);
   // Runs `body` for the loop's body.
   void Count(const StmtNode& loop, const std::function<void()>& body);

@@ -1,4 +1,4 @@
-// What functions of f64 are made of.
+// Building blocks of the functions of f64.
 #ifndef KERNPACK_SDK_COMPILER_PASS_MATH_F64_H_
 #define KERNPACK_SDK_COMPILER_PASS_MATH_F64_H_
 

@@ -96,7 +96,7 @@ class ReductionLowerer : public Hoister {
     return out;
   }
 
-  // What is left after the whole steps. Wide partial results take it in by parts, in a loop, which is less code than all
+  // The rest after the whole steps. Wide partial results add the rest in parts, in a loop, which is less code than all
   // of their lanes at once; from a copy, since only places that are constants can be registers.
   static Block Tail(const Reduction& r, const Steps& steps, const Expr& body, const Buffer& partial) {
     const Type t = r.var->type;
@@ -113,7 +113,7 @@ class ReductionLowerer : public Hoister {
     return out;
   }
 
-  // What is left from `lane` on goes into that lane of `partial` and the next.
+  // Adds the rest from `lane` on to that lane of `partial` and the next lanes.
   static Block TailPart(const Reduction& r, const Steps& steps, const Expr& body, const Buffer& partial,
                         const Expr& lane, int lanes) {
     Block out;

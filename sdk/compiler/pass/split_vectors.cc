@@ -182,7 +182,7 @@ class VectorSplitter : public Hoister {
         const Expr so_far = result ? result : source;
         std::vector<int> picked;
         for (size_t i = 0; i < lanes.size(); ++i) {
-          // What is in place stays; what a later source gives is anything until then.
+          // A lane that is in place stays; a lane of a later source is arbitrary until then.
           const int kept = result ? static_cast<int>(i) : 0;
           picked.push_back(is_own(lanes[i]) ? so_far->type.lanes + lanes[i] - first_lane : kept);
         }

@@ -132,7 +132,7 @@ class Widener {
       out->push_back(If(condition, B(s.body, mask), B(s.otherwise, mask)));
       return;
     }
-    // What the first side stores must not change which lanes take the other.
+    // Stores of the first branch must not change which lanes take the second branch.
     const Expr taken = Bound(condition, "taken", out);
     Branch(s.body, mask ? mask & taken : taken, out);
     if (!s.otherwise.empty()) Branch(s.otherwise, mask ? mask & ~taken : ~taken, out);

@@ -13,7 +13,7 @@ void CheckSerial(const std::string& place, const AxisState& a) {
     KP_THROW(ValueError) << place << "its loop is " << MarkName(a.mark) << " already; do this before";
 }
 
-// What runs a reduction as loops needs an order that loops can keep.
+// A primitive that runs a reduction as loops needs an order that loops can keep.
 void CheckLoopsMayJoin(const std::string& place, const StageState& s) {
   if (!s.OrderMatters() || s.stage.combine->lanes == 0) return;
   KP_THROW(ValueError) << place << "order any " << s.stage.combine->lanes

@@ -22,7 +22,7 @@ class BodyWriter : public Mutator {
     const Buffer buffer = found == lowerer_.kept_.end() ? e->buffer() : found->second.buffer;
     for (size_t d = 0; d < buffer->shape.size(); ++d)
       args[d] = Shifted(args[d], found == lowerer_.kept_.end() ? Poly() : found->second.low[d]);
-    // What a schedule keeps elsewhere is another access than the one that was written.
+    // If a schedule keeps the element elsewhere, the access differs from the written one.
     const Position position = buffer == e->buffer() ? e->position : Position();
     if (!masked) return At(position, Load(buffer, std::move(args)));
     const Expr otherwise = args.back(), mask = args[args.size() - 2];

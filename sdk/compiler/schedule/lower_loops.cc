@@ -23,7 +23,7 @@ void Guarded(const Expr& condition, Block body, Block* out) {
 
 Expr Both(const Expr& a, const Expr& b) { return a && b ? a & b : a ? a : b; }
 
-// What was split from the axis, or fused with it, gets its extent anew.
+// Axes that were split from the axis, or fused with it, get a new extent.
 void ForgetParts(const StageState& s, size_t axis, std::vector<Expr>* extent) {
   (*extent)[axis] = Expr();
   const Relation* r = PartsOf(s, axis);
@@ -188,7 +188,7 @@ void Lowerer::BindFused(Nest* nest, Block* out) {
   }
 }
 
-// What must hold of tails that are masked, once their loops are open; null when nothing.
+// The condition for masked tails whose loops are open; null if there is none.
 Expr Lowerer::Tails(Nest* nest) {
   const StageState& s = *nest->stage;
   Expr all;

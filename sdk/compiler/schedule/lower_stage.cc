@@ -9,7 +9,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-// What a stage keeps inside a loop is on the stack up to this size.
+// A stage inside a loop is kept on the stack up to this size.
 constexpr int64_t kMaxLocalBytes = 16 << 10;
 
 std::optional<int64_t> ConstantBytes(Type element, const std::vector<Expr>& shape) {
@@ -21,7 +21,7 @@ std::optional<int64_t> ConstantBytes(Type element, const std::vector<Expr>& shap
   return bytes;
 }
 
-// Whether every element that a body loads is there, whatever values the counters take.
+// Checks that every element that a body loads exists, for all values of the counters.
 class InBounds : public Visitor {
  public:
   // `sized`: buffers whose extents follow from the very indices that they are read at, in dimensions that are not whole.
@@ -97,7 +97,7 @@ bool Lowerer::MayOverrun(const StageState& s) {
   return check.all;
 }
 
-// Whether low + size is provably at most the extent.
+// True if low + size is provably at most the extent.
 bool Lowerer::Fits(const Poly& low, const Poly& size, const Expr& extent) {
   const std::optional<Poly> end = Poly::Add(low, size);
   const std::optional<Poly> room = end ? Poly::Add(regions_.ExtentPoly(extent), *end, -1) : std::nullopt;

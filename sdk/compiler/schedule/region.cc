@@ -40,7 +40,7 @@ Regions::Regions(const ScheduleState& state) : state_(state) {
       Know(a.var);
     }
   }
-  // What a stage needs of an earlier one follows from what is needed of itself.
+  // The needed part of an earlier stage follows from the needed part of this stage.
   for (auto s = state.stages.rbegin(); s != state.stages.rend(); ++s) {
     regions_[&*s] = s->IsAttached() ? Needed(*s) : Whole(*s);
   }
@@ -78,7 +78,7 @@ Expr Regions::ToExpr(const Poly& p) const {
     w.product = Product(w.product, Expr(w.negative ? -coefficient : coefficient));
     terms.push_back(std::move(w));
   }
-  // What is added first, then what is subtracted; constants last.
+  // Added terms first, then subtracted terms; constants last.
   std::sort(terms.begin(), terms.end(), [](const Written& a, const Written& b) {
     if (a.negative != b.negative) return b.negative;
     if (a.orders.empty() != b.orders.empty()) return b.orders.empty();
@@ -206,7 +206,7 @@ Region Regions::Needed(const StageState& s) {
   const size_t last = FindAxis("compute_at", consumer, s.consumer_axis);
   while (fixed.back().stage != &consumer || fixed.back().axis != last) fixed.pop_back();
   const size_t enclosing = fixed.size();
-  // What is shared by the threads of a block is what all of them need.
+  // Shared memory of a block contains the parts that all threads need.
   std::vector<LoopAround> shared;
   if (s.HasThreads()) {
     const auto is_thread = [](const LoopAround& l) { return l.stage->axes[l.axis].mark.IsThread(); };

@@ -51,7 +51,7 @@ class Regions {
   Region Needed(const StageState& s);
 };
 
-// Whether the loops of the axis's parts are all among these.
+// True if these loops contain all loops of the axis's parts.
 bool IsCovered(const StageState& s, size_t axis, const std::vector<size_t>& leaves);
 // Of the relation that split or fused the axis; null when it is a loop.
 const Relation* PartsOf(const StageState& s, size_t axis);

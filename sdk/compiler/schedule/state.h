@@ -1,4 +1,4 @@
-// What a schedule has decided so far.
+// The decisions of a schedule so far.
 #ifndef KERNPACK_SDK_COMPILER_SCHEDULE_STATE_H_
 #define KERNPACK_SDK_COMPILER_SCHEDULE_STATE_H_
 
@@ -87,7 +87,7 @@ std::string CacheReads(ScheduleState* state, const Args& args);
 std::string CacheWrites(ScheduleState* state, const Args& args);
 std::string PackReads(ScheduleState* state, const Args& args);
 
-// What must be true of a stage that is computed at a loop, after each primitive.
+// Checks a stage that is computed at a loop, after each primitive.
 void CheckAttachment(const ScheduleState& state, const StageState& s);
 PrimFunc LowerSchedule(const ScheduleState& state);
 // For stages that are a part of a function, and read what the rest of it defines.

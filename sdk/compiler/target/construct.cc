@@ -120,8 +120,7 @@ AttrMap WithoutDefaults(const TargetKind& kind, const AttrMap& attrs) {
   return out;
 }
 
-// What the text has to say, such that it gives this target back; InternalError where the kind's parser makes that
-// impossible.
+// The options that the text needs to give this target back. InternalError if the kind's parser makes this impossible.
 struct Minimal {
   AttrMap attrs;
   std::optional<std::vector<std::string>> keys;

@@ -6,7 +6,7 @@
 
 namespace kernpack::sdk {
 
-// What a feature's key begins with: "feature.avx2".
+// The prefix of a feature's key: "feature.avx2".
 inline constexpr std::string_view kFeature = "feature.";
 
 // How deep we are: targets within targets (hosts, elements of composite), and the tags being resolved.

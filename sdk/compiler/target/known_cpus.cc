@@ -38,7 +38,7 @@ std::vector<std::string_view> NamesOf(Entries entries) {
   return names;
 }
 
-// What the message of an unknown name ends with: those that there are.
+// The end of the message about an unknown name: the known names.
 std::string Advice(const host::UnknownCpuName& unknown) {
   std::vector<std::string_view> names;
   for (const host::CpuArch* arch : host::CpuArchs()) {

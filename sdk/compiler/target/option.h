@@ -18,7 +18,7 @@ AttrValue Coerce(const AttrValue& value, const OptionType& type, const Nesting& 
 AttrValue CheckOption(const TargetKind& kind, const TargetOption& option, const AttrValue& value,
                       const Nesting& nesting);
 
-// What the command line gives for an option, still quoted; ValueError when it isn't a value of that type.
+// Converts the value of an option on the command line, still quoted; ValueError when it isn't a value of that type.
 AttrValue Interpret(std::string_view raw, const OptionType& type, const std::string& what);
 // For features, which declare no type: true, false, a number, else text; quoted text is text.
 AttrValue InterpretUntyped(std::string_view raw);

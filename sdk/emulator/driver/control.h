@@ -43,7 +43,7 @@ void kernpack_emulator_count(int on);
 // Which instructions an image has, a fatbin or PTX that ends with a NUL, and which of them aren't emulated, as JSON. Of a fatbin's
 // PTX, the newest for a device of architecture `arch`. Valid until the thread's next call.
 const char* kernpack_emulator_survey(const void* image, long arch);
-// What was counted, as KERNPACK_EMULATOR_COUNTS would write it, once all queued work has run. Valid until the next call.
+// The counts, in the format of KERNPACK_EMULATOR_COUNTS, once all queued work has run. Valid until the next call.
 const char* kernpack_emulator_counts(void);
 // The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.
 const char* kernpack_emulator_row(unsigned index);

@@ -1,5 +1,5 @@
-// What the kernels of this process did, as JSON: while control.h's kernpack_emulator_count says so, or from the beginning to the
-// end of the process, and then in the file that KERNPACK_EMULATOR_COUNTS names.
+// Counts of this process's kernels, as JSON. Counting is on between calls of control.h's kernpack_emulator_count, or during the whole
+// process; then the counts are written to the file that KERNPACK_EMULATOR_COUNTS names.
 #ifndef KERNPACK_SDK_EMULATOR_DRIVER_COUNTING_H_
 #define KERNPACK_SDK_EMULATOR_DRIVER_COUNTING_H_
 
@@ -9,7 +9,7 @@
 
 namespace kernpack::cuda {
 
-// Whether launches are counted.
+// True if launches are counted.
 bool Counting();
 // Begins to count, or ends; either forgets what was counted.
 void Count(bool on);

@@ -29,7 +29,7 @@ void Report(const std::string& log, unsigned count, const JitOption* options, vo
   if (buffer != nullptr && size != 0) std::snprintf(buffer, size, "%s", log.c_str());
 }
 
-// What a launch's attributes ask for. A kernel may have the size of its clusters itself, and then needs no attribute.
+// Reads the attributes of a launch. A kernel may have the size of its clusters itself, and then needs no attribute.
 Result Attributes(const LaunchConfig& config, const emulator::Program& program, emulator::Launch* launch) {
   uint32_t* const cluster = launch->cluster;
   bool given = false;

@@ -65,7 +65,7 @@ const Named* Find(Result result) {
 
 bool IsDevice(DeviceHandle device) { return device >= 0 && device < Machine::Get().Setting("devices"); }
 
-// What a multiprocessor has, by compute capability: NVIDIA's CUDA C++ Programming Guide, technical specifications.
+// The resources of a multiprocessor, by compute capability: NVIDIA's CUDA C++ Programming Guide, technical specifications.
 struct Multiprocessor {
   int threads, blocks, shared_kib;
 };

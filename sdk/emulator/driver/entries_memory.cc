@@ -87,7 +87,7 @@ void NoteWritten(DevicePtr to, uint64_t bytes) {
   }
 }
 
-// What was never written stays so in the copy.
+// Bytes that were never written count as unwritten in the copy too.
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes) {
   const Block* source = FindBlock(from, bytes);
   const Block* target = FindBlock(to, bytes);

@@ -14,7 +14,7 @@ namespace kernpack::cuda {
 // Machine code is none. What is wrong goes to *log, as a driver's compiler says it.
 Result PtxOf(const void* image, int arch, std::string* ptx, std::string* log);
 
-// Whether a driver of that version, as CUDA counts them, takes PTX of this one (83 is 8.3).
+// True if a driver of that CUDA version accepts PTX of this version (83 is 8.3).
 bool TakesPtx(int driver_version, int ptx_version);
 
 // Code that nvcc compressed, unpacked by the system's libzstd or liblz4, which are opened when they are first needed.
@@ -23,7 +23,7 @@ enum class Packing : uint8_t { kNone, kLz4, kZstd };
 // False with *why.
 bool Unpack(Packing packing, std::string_view packed, uint64_t bytes, std::string* out, std::string* why);
 
-// What an image has, as JSON, for people who want to know whether the emulated device runs it.
+// The instructions of an image, as JSON, for people who want to know if the emulated device can run it.
 // As control.h's kernpack_emulator_survey says.
 std::string SurveyText(const void* image, long arch);
 

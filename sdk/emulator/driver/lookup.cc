@@ -1,4 +1,4 @@
-// What the library exports to its callers: cuGetProcAddress_v2, which gives out the entries behind a common door.
+// The exported function of the library: cuGetProcAddress_v2, which returns the entries.
 #include <unistd.h>
 
 #include <cstring>

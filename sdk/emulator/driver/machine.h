@@ -143,7 +143,7 @@ constexpr uintptr_t kArenaBytes = uintptr_t{1} << 38;
 std::vector<Context>& ContextStack();
 CaptureMode& ThreadCaptureMode();
 
-// What an entry starts with: the current context must be there and work. kSuccess, or what to return.
+// The first call of an entry: there must be a current context that works. Returns kSuccess, or the entry's error.
 Result NeedContext(Context* out);
 // NULL and 1 are the default stream of the current context.
 Result NeedStream(Stream handle, StreamRef* out);
@@ -171,7 +171,7 @@ void RemoveBlock(uintptr_t address);
 void NoteWritten(DevicePtr to, uint64_t bytes);
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
 
-// What callers get the entries from, as NVIDIA's driver exports it.
+// Returns the entries to callers. NVIDIA's driver exports this function too.
 extern "C" Result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags,
                                       ProcAddressStatus* status);
 

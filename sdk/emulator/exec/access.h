@@ -14,7 +14,7 @@ namespace kernpack::emulator {
 
 using AccessKind = RaceShadow::Access;
 
-// What an instruction touches: for each lane of the mask, `bytes` at an address.
+// The memory access of an instruction: for each lane of the mask, `bytes` at an address.
 struct Access {
   Space space = Space::kGeneric;  // as found: never kGeneric
   AccessKind kind = AccessKind::kRead;

@@ -20,7 +20,7 @@ class AddressSpace {
   virtual ~AddressSpace() = default;
   // The region that a kernel may use at that address, NULL when there is none. Safe from several threads while a kernel runs.
   virtual const Region* Find(uint64_t address) const = 0;
-  // What is near an address without a region, for people: "12 bytes behind an allocation of 4000 bytes".
+  // Describes the neighbourhood of an address without a region, for people: "12 bytes behind an allocation of 4000 bytes".
   virtual std::string Near(uint64_t address) const = 0;
 };
 

@@ -22,7 +22,7 @@
 
 namespace kernpack::emulator {
 
-// What is looked for while a kernel runs. Bounds and alignment always are.
+// Optional checks while a kernel runs. Bounds and alignment are always checked.
 struct Checks {
   bool uninitialised = true;
   bool races = true;

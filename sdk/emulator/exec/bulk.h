@@ -12,7 +12,7 @@ namespace kernpack::emulator {
 struct Block;
 struct MBarrier;
 
-// One into shared memory that has not arrived. It arrives when a thread asks its mbarrier, which is as late as it may.
+// A copy into shared memory that has not arrived. It arrives at the latest possible moment: when a thread tests its mbarrier.
 struct Bulk {
   Copy copy;
   uint32_t warp = 0;     // of the thread that began it

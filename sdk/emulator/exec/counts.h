@@ -1,4 +1,4 @@
-// What the instructions of a launch did: how often they ran, and what they moved. Kept only where the launch asks for it.
+// Counts of a launch's instructions: how often they ran, and how many bytes they moved. Kept only if the launch asks for them.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_COUNTS_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_COUNTS_H_
 

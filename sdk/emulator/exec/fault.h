@@ -1,4 +1,4 @@
-// What stops a kernel.
+// A fault that stops a kernel.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_FAULT_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_FAULT_H_
 

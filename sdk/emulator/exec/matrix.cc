@@ -155,7 +155,7 @@ void Scatter(Warp& warp, const Instruction& i, const Operands& of, const double 
   }
 }
 
-// What is computed from words that nothing has written: a row of D from a row of A, a column from a column of B.
+// Marks results that are computed from unwritten words: a row of D from a row of A, a column from a column of B.
 void CarryTaint(Warp& warp, const Operands& of) {
   if (warp.taint.empty()) return;
   uint32_t rows = 0, columns = 0, elements[kMostRows] = {};

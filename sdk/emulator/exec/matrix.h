@@ -1,4 +1,4 @@
-// What the 32 lanes of a warp hold together as matrices: mma, ldmatrix, stmatrix. All need every lane of the warp.
+// Matrices that the 32 lanes of a warp hold together: mma, ldmatrix, stmatrix. All need every lane of the warp.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
 

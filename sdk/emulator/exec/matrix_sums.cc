@@ -39,7 +39,7 @@ int32_t ExponentOf(double value, int32_t least) {
 }
 double PowerOfTwo(int32_t exponent) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + exponent) << 52); }
 
-// What is added keeps this many bits below the greatest exponent of a sum, which counts as at least kLeastOfSums.
+// A summand keeps this many bits below the greatest exponent of a sum, which counts as at least kLeastOfSums.
 constexpr int32_t kKept = 25, kLeastOfSums = -133, kLeastOfFloats = -126, kLeastOfHalves = -14;
 
 // All products of a sum, and what is there, are cut off at the same bit, and added without further loss. An infinity stays.
@@ -144,7 +144,7 @@ void SumInFloat(Tile* tile, bool groups_from_the_back) {
 }
 
 void SumAsH200(Tile* tile) {
-  // What isn't finite is so by IEEE 754, whatever the order.
+  // Results that aren't finite follow IEEE 754, whatever the order.
   Tile wide = *tile;
   bool rows[kMostRows] = {}, columns[kColumns] = {}, any = false;  // which aren't
   const auto clear = [&](double* value, bool* of) {

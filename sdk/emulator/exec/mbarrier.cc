@@ -153,7 +153,7 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
     all.displacement = -1;
     RunWaitForCopies(warp, all, mask);
   }
-  // What invalidates one may have counted with atomics who still uses it, as cuda::pipeline does.
+  // Code that invalidates an mbarrier may have counted its users with atomics, as cuda::pipeline does.
   const bool alters = op == MBarrierOp::kInit;
   uint64_t addresses[kLanes];
   Addresses(warp, i, addresses);

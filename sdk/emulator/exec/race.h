@@ -30,7 +30,7 @@ class RaceShadow {
   void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters);
   // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
   void Arrive(const Warp& warp, uint32_t barrier);
-  // Whether what a thread did at a clock of its warp is before what this warp does now.
+  // True if an access of a thread at a clock of its warp is ordered before the current access of this warp.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
   // How many clocks `to` and `from` have: one for each warp of a cluster.
   uint32_t clocks() const { return together_; }

@@ -6,7 +6,7 @@
 namespace kernpack::emulator {
 namespace {
 
-// Whether the lanes have one value, or values `bytes` apart from lane to lane.
+// True if all lanes have one value, or values that grow by `bytes` from lane to lane.
 template <class W>
 bool IsRow(const W* value, uint32_t bytes, bool (*steps)(const W*, W, W), Lanes* lanes) {
   const W first = value[lanes->first];

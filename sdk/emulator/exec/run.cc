@@ -128,7 +128,7 @@ uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t
   return 0;
 }
 
-// Whether it differs from one group of blocks that run together to the next.
+// True if the special register differs between groups of blocks that run together.
 bool OfBlock(Special special) {
   return (special >= Special::kCtaidX && special <= Special::kCtaidZ) ||
          (special >= Special::kClusterIdX && special <= Special::kClusterIdZ);

@@ -51,8 +51,8 @@ inline T Finish(T value, uint32_t flags) {
   if ((flags & kFtz) != 0) value = Flushed(value);
   return (flags & kSat) != 0 ? Saturated(value) : value;
 }
-// What .ftz flushes is what would be below the least normal number were exponents unbounded: that a result rounds up to it because
-// subnormal numbers are coarser doesn't save it, as seen on an H200. F says what it computes times 2^64, which has no subnormal numbers.
+// .ftz flushes results that would be below the least normal number if exponents were unbounded. This includes a result that rounds up to
+// that number only because subnormal numbers are coarser, as seen on an H200. F returns its result times 2^64, which has no subnormal numbers.
 constexpr float kScale = 0x1p64F;
 template <class F, class T, class... Operands>
 inline T FinishOf(uint32_t flags, Operands... operands) {

@@ -23,7 +23,7 @@ struct RowMoves {
 };
 
 struct RowCode {
-  // Whether all 32 values are first, first + step, first + 2 * step, ...
+  // True if the 32 values are first, first + step, first + 2 * step, ...
   bool (*steps8)(const uint64_t* values, uint64_t first, uint64_t step);
   bool (*steps4)(const uint32_t* values, uint32_t first, uint32_t step);
   // Of vectors of `count` elements of `bytes` in registers of 4, or `wide`: 8 bytes a lane. Empty where there are none.

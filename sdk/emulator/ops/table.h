@@ -24,7 +24,7 @@ struct Table {
   uint32_t count;
 };
 
-// What is compiled for several instruction sets; the list of tables ends with an empty one.
+// Tables that are compiled for several instruction sets; the list of tables ends with an empty one.
 struct HostCode {
   const Table* tables;
   const RowCode* rows;
@@ -38,7 +38,7 @@ HostCode CodeV4();
 void UseHostLevel(int level);
 // The one that they use now.
 int HostLevel();
-// What it has for rows.
+// Its code for rows.
 const RowCode* HostRows();
 // The row of a mnemonic, NULL when there is none.
 const Row* FindRow(const char* name);

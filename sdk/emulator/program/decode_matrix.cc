@@ -34,7 +34,7 @@ const Form* Find(std::string_view shape, std::string_view type) {
 bool IsEight(Element element) { return element == Element::kE4m3 || element == Element::kE5m2; }
 bool IsInteger(Element element) { return element == Element::kSigned8 || element == Element::kUnsigned8; }
 
-// What C and D may be of, given A.
+// The types of C and D that go with the type of A.
 bool Accumulates(Element a, std::string_view type, Element* out) {
   *out = type == "f16"   ? Element::kHalf
          : type == "f32" ? Element::kFloat

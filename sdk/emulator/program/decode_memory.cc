@@ -186,7 +186,7 @@ void Decoder::ToSpace(Mnemonic mnemonic) {
                     : space == Space::kLocal ? kLocalWindow
                     : space == Space::kParam ? kParamWindow
                                              : 0;
-  // What a call gets in .param is in local memory here.
+  // Parameters of a call in .param are in local memory here.
   Place place{};
   if (space == Space::kParam && Need(1).kind == Operand::Kind::kSymbol && Resolve(Need(1).name, &place) &&
       place.space == Space::kLocal)

@@ -11,7 +11,7 @@ struct Modifier {
   std::string_view name;
   uint32_t flags;
 };
-// What changes nothing here has no flags: results are rounded to nearest, and as good as the best.
+// Modifiers that change nothing here have no flags: results are rounded to nearest, and have the best accuracy.
 constexpr Modifier kModifiers[] = {
     {"ftz", kFtz},
     {"sat", kSat},

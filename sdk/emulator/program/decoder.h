@@ -18,7 +18,7 @@ class Mnemonic {
  public:
   explicit Mnemonic(std::string_view op);
   std::string_view opcode() const { return parts_[0]; }
-  // Whether it has that modifier, which is then taken out of it.
+  // Removes the modifier from the instruction. Returns true if the instruction had it.
   bool Take(std::string_view modifier);
   bool Has(std::string_view modifier) const;
   const std::vector<std::string_view>& parts() const { return parts_; }

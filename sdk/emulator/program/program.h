@@ -34,7 +34,7 @@ enum class Flow : uint8_t {
   kClusterWait,
 };
 
-// What modifiers say, of those that change what a handler does.
+// The modifiers that change the work of a handler.
 enum Flags : uint32_t {
   kFtz = 1,
   kSat = 2,

@@ -13,7 +13,7 @@
 
 namespace kernpack::emulator {
 
-// What is wrong with a text, and where.
+// An error in a text, with its position.
 struct PtxError : std::runtime_error {
   PtxError(uint32_t at, const std::string& what)
       : std::runtime_error("PTX line " + std::to_string(at) + ": " + what), line(at) {}

@@ -22,7 +22,7 @@ struct Named {
   const char* text;  // NULL: the driver's
 };
 
-// What the driver calls by other words, or doesn't have.
+// Errors for which the driver has other words, or none.
 constexpr Named kNamed[] = {
     {0, "cudaSuccess", nullptr},
     {kOutOfMemory, "cudaErrorMemoryAllocation", nullptr},

@@ -6,7 +6,7 @@
 namespace kernpack::cuda::runtime {
 namespace {
 
-// What <<<...>>> says, from its evaluation to the stub's.
+// The arguments of <<<...>>>, from their evaluation to the call of the stub.
 struct Configuration {
   Dim3 grid, block;
   size_t shared_bytes;

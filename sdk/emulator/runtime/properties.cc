@@ -1,4 +1,4 @@
-// What host code sizes its launches by: a device's properties, and how many blocks of a kernel a multiprocessor holds.
+// Facts by which host code sizes its launches: a device's properties, and how many blocks of a kernel a multiprocessor holds.
 #include <algorithm>
 
 #include "driver/occupancy.h"

@@ -1,4 +1,4 @@
-// What nvcc's host code registers when its shared object is loaded. Code goes to the device when something of it is first used.
+// Registrations of nvcc's host code when its shared object is loaded. Code goes to the device when something of it is first used.
 #include <deque>
 #include <map>
 #include <mutex>

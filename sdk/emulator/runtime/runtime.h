@@ -73,7 +73,7 @@ const Entries& Driver();
 // Returns the error after it became this thread's last one; `detail` is what cudaGetErrorString adds to it.
 Error Said(Error error, const std::string& detail = "");
 
-// What a call starts with: the thread's context, or that of the thread's device, is current.
+// The first step of a call: makes the thread's context, or the context of the thread's device, current.
 Error Ready();
 // An entry of the driver, after Ready().
 template <class... P, class... A>

@@ -1,4 +1,4 @@
-// What every DeviceAPI has without saying so.
+// Default implementations of DeviceAPI's methods.
 #include <kernpack/error.h>
 #include <kernpack/sdk/device_api.h>
 #include <kernpack/signature/memory.h>

@@ -15,7 +15,7 @@ namespace {
 
 using host::Bytes;
 
-// What it calls is the host's table, which checks devices and is complete.
+// A DeviceAPI that calls the host's table, which checks devices and is complete.
 class TableDeviceAPI final : public DeviceAPI {
  public:
   TableDeviceAPI(int32_t type, const KpDeviceApi* api) : type_(type), api_(api) {}

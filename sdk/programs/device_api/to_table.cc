@@ -22,7 +22,7 @@ using device_table::Passed;
 using device_table::Service;
 using device_table::View;
 
-// What the host keeps until the process ends: the struct that registers, the table, and what the table points to.
+// Objects that the host keeps until the process ends: the struct that registers, the table, and the targets of its pointers.
 struct Backend {
   KpBackend definition{};
   KpDeviceApi table{};
@@ -105,7 +105,7 @@ struct Method<Member, Result (DeviceAPI::*)(Args...)> {
   }
 };
 
-// What the class has no method for, the host makes from what it has.
+// The host emulates services for which the class has no method.
 struct Services {
   static constexpr auto count = Count;
   static constexpr Method<&DeviceAPI::GetAttr> get_attr{};

@@ -22,7 +22,7 @@ int Call(void* self, const KpAny* args, int32_t num_args, KpAny*) {
   });
 }
 
-// What the table points to. It stays where it is.
+// The targets of the table's pointers. They never move.
 struct Module {
   std::string name;
   std::vector<std::shared_ptr<const Executable>> programs;

@@ -19,7 +19,7 @@ namespace {
                        << NameOf(got.device);
 }
 
-// What a function without a contract gives is what the program says that it gives.
+// Checks that the result of a function without a contract has the type that the program declares.
 void CheckDeclared(size_t result, const Type& type, const KpAny& item) {
   if (!type.is_tensor()) return;
   const KpDLTensor* got = kp_any_tensor(&item);

@@ -37,7 +37,7 @@ struct Slot {
     any = kp_none();
     owned = false;
   }
-  // What `tensor` is to be, but for its data.
+  // Describes `tensor`, except for its data.
   void Describe(KpDLDevice device, KpDLDataType dtype, const int64_t* sizes, int32_t ndim) {
     shape.assign(sizes, sizes + ndim);
     tensor = {nullptr, device, ndim, dtype, shape.data(), nullptr, 0};
@@ -82,7 +82,7 @@ struct Frame {
   std::vector<KpAny> given;  // where results go; NONE: to a new tensor
   std::vector<int64_t> symbols;  // values of the program's symbols
   std::vector<KpAny> last_params;  // the scalars of the last run
-  // Whether the last run went through, and whether this one has inputs like it: the slots have their shapes then.
+  // True if the last run succeeded and this run has inputs with equal types: the slots then have their shapes.
   bool complete = false;
   bool warm = false;
   // Of the call in progress.

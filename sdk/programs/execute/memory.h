@@ -1,4 +1,4 @@
-// What a run holds of devices: memory and events, each given back with its owner.
+// Resources of devices that a run holds: memory and events. Each is released with its owner.
 #ifndef KERNPACK_SDK_PROGRAMS_EXECUTE_MEMORY_H_
 #define KERNPACK_SDK_PROGRAMS_EXECUTE_MEMORY_H_
 

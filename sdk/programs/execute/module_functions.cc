@@ -24,7 +24,7 @@ const KpModules& HostModules() {
   return *modules;
 }
 
-// What the baseline runs on: what `with on "..."` says, else the CPU.
+// The device type of the baseline: the type in `with on "..."`, else the CPU.
 int32_t BaselineDeviceType(const KpLoadedFunction& function) {
   const int32_t on = function.program ? signature::View{function.program}.OnDeviceType() : 0;
   return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);

@@ -1,4 +1,4 @@
-// What a program is as a function of a module: its contract, its names, and its C source, which runs where there is no SDK.
+// A program as a function of a module: its contract, its names, and its C source, which runs without the SDK.
 #ifndef KERNPACK_SDK_PROGRAMS_EXECUTE_MODULE_PARTS_H_
 #define KERNPACK_SDK_PROGRAMS_EXECUTE_MODULE_PARTS_H_
 

@@ -1,4 +1,4 @@
-// What a program is given: like the last time, or looked at as its types say.
+// Arguments of a program: they equal the last ones in type, or are checked against the program's types.
 #include <kernpack/error.h>
 #include <kernpack/signature/overlap.h>
 
@@ -113,7 +113,7 @@ void Runner::CheckShared(const KpAny* params) const {
   }
 }
 
-// Whether the arguments differ from those of the last run in what they point to only.
+// True if the arguments differ from the arguments of the last run only in their addresses.
 bool Runner::LikeLast(const Frame& frame, const KpAny* params) const {
   const Program& program = *frame.program->program;
   for (size_t i = 0; i < program.params.size(); ++i) {

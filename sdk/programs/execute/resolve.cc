@@ -25,7 +25,7 @@ KpAny ValueOf(const Constant& constant, std::vector<Any>* owned) {
   return kp_none();
 }
 
-// Whether the call writes to an argument, which may then overlap others, or gets a number where it wants a tensor.
+// True if the call writes to an argument, which may then overlap other arguments, or gets a number for a tensor.
 bool LooksAtValues(const Program& program, const Step& step, const signature::View& view) {
   if (view.Writes()) return true;
   for (size_t i = 0; i < step.args.size(); ++i) {
@@ -83,7 +83,7 @@ class Resolver {
     return static_cast<uint32_t>(out_.devices.size() - 1);
   }
 
-  // What the caller queues is followed by calls; copies have a stream of their own beside them, where there are calls.
+  // Calls follow the work that the caller has queued. If there are calls, copies have a separate stream.
   void AddStreams() {
     const std::vector<Stream>& streams = out_.plan.streams;
     for (const Stream& stream : streams) out_.streams.push_back({DeviceOf(stream.device, "a stream of it"), false});
@@ -112,7 +112,7 @@ class Resolver {
       out->values.push_back({DeviceOf(value.device, program.name + ": " + name), planned.buffer_of[id]});
     }
     ResolveParams(program, out);
-    // What the inputs decide the shapes and dtypes of.
+    // Values whose shapes and dtypes follow from the inputs.
     std::vector<bool> follows(program.values.size(), false);
     for (const ValueId param : program.params) follows[param] = true;
     for (size_t i = 0; i < program.steps.size(); ++i) {
@@ -197,7 +197,7 @@ class Resolver {
     }
   }
 
-  // What steps can write to where the caller wants it.
+  // Marks results that steps can write directly to the caller's destination.
   static void MarkDirectResults(const Program& program, ResolvedProgram* out) {
     std::vector<bool> made(program.values.size(), false);
     for (const ResolvedStep& step : out->steps) {

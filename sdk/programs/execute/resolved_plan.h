@@ -30,8 +30,8 @@ struct ResolvedCall {
   int32_t num_params = 0;
   int32_t num_results = 0;
   bool has_workspace = false;
-  // Whether the program's inputs decide the shapes and dtypes of what it gets and gives. Then it needs no check in a run whose
-  // inputs are like those of the run before.
+  // True if the shapes and dtypes of the step's arguments and results follow from the program's inputs. The step then needs no check
+  // in a run whose inputs have the types of the previous run.
   bool follows = false;
   std::vector<uint32_t> elsewhere;  // arguments in memory of another device, which this one may use
   std::vector<KpAny> defaults;  // of the last parameters, which the step does not give; borrowed from the signature

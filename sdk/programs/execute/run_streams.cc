@@ -70,7 +70,7 @@ void RunStreams::Abandon() noexcept {
     try {
       if (!device(stream).is_host()) device(stream).api->StreamSync(device(stream).device, streams_[stream]);
     } catch (const Error&) {
-      // What went wrong first is what the caller hears of.
+      // The caller gets the first error.
     }
   }
   Restore();

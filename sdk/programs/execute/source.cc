@@ -175,7 +175,7 @@ class Writer {
       call = "kp_is_true(self, &v[" + Number(s.args[0]) + "].any, &yes) || (yes ? " + call + " : kp_program_" +
              Number(Write(*step.otherwise)) + "(self, a, r))";
     }
-    // What it gave before it failed is freed with the values.
+    // Results from before the failure are freed with the values.
     text += "    const int bad = " + call + ";\n";
     for (size_t i = 0; i < s.results.size(); ++i) {
       const std::string value = "v[" + Number(s.results[i]) + "]";

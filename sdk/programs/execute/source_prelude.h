@@ -1,4 +1,4 @@
-// What the C source of every program has around its steps.
+// The C source around the steps of every program.
 #ifndef KERNPACK_SDK_PROGRAMS_EXECUTE_SOURCE_PRELUDE_H_
 #define KERNPACK_SDK_PROGRAMS_EXECUTE_SOURCE_PRELUDE_H_
 

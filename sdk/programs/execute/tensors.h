@@ -1,4 +1,4 @@
-// What the executable asks of tensors.
+// Helpers of the executable for tensors.
 #ifndef KERNPACK_SDK_PROGRAMS_EXECUTE_TENSORS_H_
 #define KERNPACK_SDK_PROGRAMS_EXECUTE_TENSORS_H_
 
@@ -21,7 +21,7 @@ inline bool SameDType(KpDLDataType a, KpDLDataType b) {
 
 using signature::IsCompact;
 
-// Whether it is a compact tensor of the dtype, shape and device of `other`.
+// True if it is a compact tensor of the dtype, shape and device of `other`.
 inline bool IsLike(const KpDLTensor& tensor, const KpDLTensor& other) {
   return SameDType(tensor.dtype, other.dtype) && SameDevice(tensor.device, other.device) && tensor.ndim == other.ndim &&
          std::equal(other.shape, other.shape + other.ndim, tensor.shape) && IsCompact(tensor);

@@ -19,7 +19,7 @@ std::string StreamName(const TraceEvent& event) {
   return (event.copies ? "copies " : "stream ") + std::to_string(event.stream);
 }
 
-// What viewers call a process or a thread.
+// The name of a process or a thread in viewers.
 json Label(const char* what, int64_t process, int64_t thread, const std::string& name) {
   return {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
 }

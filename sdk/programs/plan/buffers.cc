@@ -131,7 +131,7 @@ class Assigner {
     return kNoBuffer;
   }
 
-  // Whether step s runs after all of that. Its own entry in its clock counts itself, which is not done before it.
+  // True if step s runs after all of these steps. Its own entry in its clock counts the step itself, which isn't done before it.
   bool Covers(uint32_t s, const Clock& busy) const {
     return std::all_of(busy.begin(), busy.end(), [&](const auto& entry) {
       const auto [stream, count] = entry;

@@ -9,7 +9,7 @@ namespace kernpack::sdk::program {
 // config->CanonicalVirtualDevice(), where the host's target serves its device type if no other target does. ValueError when
 // none is for the type.
 VirtualDevice Canonical(CompilationConfig* config, const VirtualDevice& device);
-// Whether some target, the host's included, is for that device type.
+// True if a target, the host's included, is for this device type.
 bool HasTarget(const CompilationConfig& config, int32_t device_type);
 
 // The parts of a device: which it is, and which of its memories.

@@ -1,4 +1,4 @@
-// What has happened before a step when it runs: of each stream, how many steps.
+// The steps that are done when a step runs: for each stream, their number.
 #ifndef KERNPACK_SDK_PROGRAMS_PLAN_CLOCKS_H_
 #define KERNPACK_SDK_PROGRAMS_PLAN_CLOCKS_H_
 
@@ -36,12 +36,12 @@ class Clocks {
  public:
   explicit Clocks(size_t steps) : after_(steps) {}
 
-  // What is known to have happened where the stream's next step begins, before it waits for anything, besides all that
-  // happened before the last barrier.
+  // The steps that are known to be done when the stream's next step begins, before it waits for anything. Steps before the
+  // last barrier are done too.
   Clock Before(uint32_t stream) const {
     return stream < last_.size() && last_[stream] != kNone ? after_[last_[stream]] : Clock();
   }
-  // What has happened once a step is done, itself included, besides all that happened before the last barrier.
+  // The steps that are done once a step is done, including this step. Steps before the last barrier are done too.
   const Clock& After(uint32_t step) const { return after_[step]; }
   // How many steps of a stream have happened where that clock is known.
   uint32_t Known(const Clock& clock, uint32_t stream) const {

@@ -1,5 +1,5 @@
-// What steps do to their arguments: which they write, which they want on the host; and the refusal of writes whose order with others
-// could not be planned.
+// Effects of steps on their arguments: the arguments that they write, and those that they need on the host; and the refusal of writes
+// whose order with others could not be planned.
 #ifndef KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
 #define KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
 
@@ -21,9 +21,9 @@ class Writes {
  public:
   Writes(const ProgramModule& module, const FunctionTable& functions);
 
-  // Whether a step writes its argument i.
+  // True if a step writes its argument i.
   bool ByStep(const Step& step, size_t arg) const;
-  // Whether some step of that program writes the value, itself or as what `get` took from a tuple.
+  // True if a step of that program writes the value, directly or as an element that `get` took from a tuple.
   bool Written(size_t program, ValueId value) const { return written_[program][value]; }
 
  private:

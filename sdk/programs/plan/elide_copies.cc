@@ -9,13 +9,13 @@
 namespace kernpack::sdk::program {
 namespace {
 
-// Whether both name the same memory, whatever code is compiled for it.
+// True if both name the same memory, whatever their targets.
 bool SamePlace(const VirtualDevice& a, const VirtualDevice& b) {
   return a.device_type() == b.device_type() && a.virtual_device_id() == b.virtual_device_id() &&
          a.memory_scope() == b.memory_scope();
 }
 
-// Whether code on `user` may use what is at `memory` where it is. `user` says which memory it wants by its scope.
+// True if code on `user` may use data at `memory` without a copy. The scope of `user` names the memory that it needs.
 bool MayUse(const VirtualDevice& memory, const VirtualDevice& user, const PlanOptions& options) {
   if (user.memory_scope() && user.memory_scope() != memory.memory_scope()) return false;
   return std::any_of(options.access.begin(), options.access.end(), [&](const Access& a) {
@@ -44,7 +44,7 @@ Program Elided(const ProgramModule& module, size_t number, const Writes& writes,
   for (const Step& s : p.steps) {
     if (s.kind == StepKind::kCopy) {
       const ValueId from = s.args[0], to = s.results[0];
-      // What it is copied from may itself be an elided copy.
+      // The source of the copy may itself be an elided copy.
       const VirtualDevice memory = out.to().values[out[from]].device;
       const VirtualDevice& user = p.values[to].device;
       const bool written = writes.Written(number, from) || writes.Written(number, to);

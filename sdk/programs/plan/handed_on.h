@@ -26,7 +26,7 @@ class HandedOn {
     }
   }
 
-  // Whether a result of the step may be its argument `arg`.
+  // True if a result of the step may be its argument `arg`.
   bool By(const Step& step, size_t arg) const {
     const size_t first = step.kind == StepKind::kIf ? 1 : 0;
     if (arg < first) return false;

@@ -19,7 +19,7 @@ struct Origin {
   uint32_t program = 0;
   uint32_t index = 0;
 
-  // Whether somebody asked for it by hand, or there is no choice: then a copy may bridge a difference.
+  // True if an annotation asks for the device, or if there is no choice: a copy may then bridge a difference.
   bool permits_copy() const { return kind != OriginKind::kFunction; }
 };
 

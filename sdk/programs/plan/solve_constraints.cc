@@ -110,7 +110,7 @@ void Solver::BindBranches(size_t p, const Step& step) {
   }
 }
 
-// What a program writes is the caller's own tensor, never a copy.
+// A program writes to the caller's own tensor, never to a copy.
 void Solver::BindWritten(size_t p, const Step& step) {
   const size_t first = step.kind == StepKind::kIf ? 1 : 0;
   const size_t callee = index_.at(step.callee);

@@ -6,7 +6,7 @@
 
 namespace kernpack::sdk::program {
 
-// Whether a value has memory on some device; what a type does not say yet may have.
+// True if a value has memory on a device. A value of unknown type may have.
 inline bool IsData(const Type& type) { return !type.is_host(); }
 
 // Of one verified program, which it must not outlive, and whose steps stay as they are.

@@ -18,7 +18,7 @@ class CheckedArguments {
  public:
   explicit CheckedArguments(Symbols* symbols) : symbols_(symbols) {}
 
-  // Whether of all that was added everything is known.
+  // True if everything is known about all added values.
   bool complete() const { return complete_; }
   const KpAny* data() const { return values_.data(); }
 
@@ -143,7 +143,7 @@ class Results {
     return true;
   }
 
-  // Whether the workspace has a size, as far as that can be told.
+  // False if the workspace certainly has no valid size.
   bool WorkspaceFits() const {
     uint64_t bytes = 0;
     return signature::WorkspaceBytes(frame_, function_, raiser_, &bytes, extents_) == 0;

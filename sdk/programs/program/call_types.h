@@ -1,4 +1,4 @@
-// What a function's contract says of a call whose arguments have types instead of values.
+// Checks a call by the function's contract. The arguments have types instead of values.
 #ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_CALL_TYPES_H_
 #define KERNPACK_SDK_PROGRAMS_PROGRAM_CALL_TYPES_H_
 

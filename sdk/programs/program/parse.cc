@@ -20,7 +20,7 @@ using ir::Lexer;
 using ir::Token;
 using ir::TokenKind;
 
-// What a step defines, before its kind is known.
+// The values that a step defines, before its kind is known.
 struct Definition {
   Token name;
   std::optional<Type> type;
@@ -95,7 +95,7 @@ class Parser {
     return value;
   }
 
-  // What a part of the SDK says of text at `at`.
+  // The result of a part of the SDK for the text at `at`.
   template <class Make>
   auto Checked(Position at, Make make) {
     try {

@@ -1,5 +1,5 @@
-// What the check of a contract (kernpack/signature/check.h) computes with before a program runs: extents that may be symbols,
-// arguments of which only the type is known, or not even that.
+// Extents and arguments for the check of a contract (kernpack/signature/check.h) before a program runs. Extents may be symbols; of an
+// argument only the type is known, or not even that.
 #ifndef KERNPACK_SDK_PROGRAMS_PROGRAM_SYMBOLIC_EXTENTS_H_
 #define KERNPACK_SDK_PROGRAMS_PROGRAM_SYMBOLIC_EXTENTS_H_
 
@@ -20,7 +20,7 @@ class Symbols {
   // The number or the symbol that the check found it to be.
   Dim DimOf(int64_t extent) const;
 
-  // Whether it is a number; *extent is that number then.
+  // True if it is a number; *extent is then that number.
   bool Read(int64_t* extent) const;
   // Makes two extents one; false where no run can have them so.
   bool Meet(int64_t a, int64_t b);

@@ -1,4 +1,4 @@
-"""What a module's file holds: no initialiser of its own, no symbol but the listed ones, no library but the C and C++ ones."""
+"""The content of a module's file: no initialiser of its own, no symbol but the listed ones, no library but the C and C++ ones."""
 
 from __future__ import annotations
 

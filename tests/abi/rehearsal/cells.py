@@ -60,7 +60,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Ran:
-    """What a cell did. `outcome` is empty where the process died."""
+    """The outcome of a cell. `outcome` is empty if the process died."""
 
     cell: Cell
     outcome: Mapping[str, str]
@@ -68,7 +68,7 @@ class Ran:
 
     @property
     def wrong(self) -> list[str]:
-        """What differs from what was expected, a line each."""
+        """The differences from the expected outcome, one line each."""
         if self.crash:
             return [f"{self.cell.name}: {self.crash}"]
         lines = []

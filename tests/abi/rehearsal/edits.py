@@ -1,4 +1,4 @@
-"""What makes ABI 1.1 and 2.0 out of today's sources: the edits that a developer of those versions would begin with.
+"""Edits that turn today's sources into ABI 1.1 and 2.0: the edits that a developer of those versions would begin with.
 
 Each edit must match, so that a change of the sources that leaves one behind fails the rehearsal instead of thinning it out.
 """

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from rehearsal.cells import run_child
 from rehearsal.trees import ROOT, Tree
 
-# What the edits call the distributions of a version of the ABI.
+# The names of the distributions of a version of the ABI in the edits.
 RELEASES = {
     "1.0": kernpack_sdk.__version__,
     "1.1": "1.1.0",
@@ -27,7 +27,7 @@ _PROJECTS = {"kernpack-kernels": "kernels", "kernpack-compiler": "bindings/compi
 
 
 def allowed_by_pip(distribution: str, host: str) -> bool:
-    """Whether today's distribution may be installed beside the kernpack of a version of the ABI."""
+    """True if today's distribution may be installed beside the kernpack of a version of the ABI."""
     pyproject = tomllib.loads((ROOT / _PROJECTS[distribution] / "pyproject.toml").read_text())
     stated = pyproject["project"].get("dependencies")
     if stated is None:  # made with its own version

@@ -32,7 +32,7 @@ kernpack_add_module({name} SOURCES module.cc DEFINITIONS {definitions})
 
 @dataclasses.dataclass(frozen=True)
 class Module:
-    """What is built: for which ABI, in which language, and which of the news it uses."""
+    """A module to build: its ABI, its language, and the new features that it uses."""
 
     version: str  # of the headers, or of the compiler
     language: str  # "c", "cxx", "cmake", "generated", "backend"; exported by a compiler: "compiler_c", "compiler_llvm"
@@ -64,7 +64,7 @@ def _by_hand(module: Module, tree: Tree, folder: Path) -> Path:
     compiler, *flags, template = _LANGUAGES[module.language]
     out = folder / module.file_name
     source = out.with_suffix(".cc" if module.language == "cxx" else ".c")
-    # What the edits of a new major do to the text that the generator writes.
+    # The edit of a new major version in the text that the generator writes.
     write_if_new(source, template.read_text().replace("kp_module_v1", f"kp_module_v{tree.major}").encode())
     if module.language == "cxx":
         flags = _config(tree.site, "--cflags")
@@ -95,7 +95,7 @@ def _macros(module: Module) -> list[str]:
 
 @functools.cache
 def _config(site: Path, option: str) -> list[str]:
-    """What `kernpack config` of an SDK says."""
+    """The output of `kernpack config` of an SDK."""
     return shlex.split(run([sys.executable, "-P", "-m", "kernpack_sdk", "config", option], python_path=site))
 
 

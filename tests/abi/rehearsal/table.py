@@ -41,7 +41,7 @@ def _entry(cell: Cell) -> str:
 
 
 def _told(sdk: str, module: Module) -> str:
-    """What `kernpack check` says, in short."""
+    """The output of `kernpack check`, in short."""
     oldest = tools.oldest_host(sdk, module)
     if oldest is None:
         return "refused"
@@ -81,7 +81,7 @@ def render(cells: Iterable[Cell]) -> str:
 
 
 def written() -> str:
-    """What the page has."""
+    """The content of the page."""
     return PAGE.read_text().split(_BEGIN)[1].split(_END)[0]
 
 

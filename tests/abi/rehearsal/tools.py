@@ -17,7 +17,7 @@ def _major(version: str) -> str:
 
 
 def oldest_host(sdk: str, module: Module) -> str | None:
-    """What `kernpack check` of an SDK tells of a module: "1.0", the oldest host; "" where only a newer SDK knows; None where the
+    """The oldest host of a module by `kernpack check` of an SDK: "1.0"; "" if only a newer SDK knows; None if the
     module is of another major."""
     if _major(sdk) != _major(module.version):
         return None
@@ -28,7 +28,7 @@ def oldest_host(sdk: str, module: Module) -> str | None:
 
 
 def calls_news(module: Module) -> bool:
-    """Whether the module calls a service of 1.1, which a host of 1.0 lacks."""
+    """True if the module calls a service of 1.1, which a host of 1.0 lacks."""
     return module.news == "NEWS" and module.language in ("c", "cxx")
 
 

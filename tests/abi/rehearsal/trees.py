@@ -81,7 +81,7 @@ def _edit(version: str, source: Path) -> None:
 
 
 def _install_sdk(tree: Tree, build: Path) -> None:
-    """What the wheel kernpack-sdk holds: it is compiled from nothing."""
+    """Installs the content of the wheel kernpack-sdk, which isn't compiled."""
     package = tree.site / "kernpack_sdk"
     run(["cmake", "-S", tree.source / "sdk/author", "-B", build, "-G", "Ninja"])
     run(["cmake", "--install", build, "--prefix", package])
@@ -115,7 +115,7 @@ def environment(python_path: str | Path) -> dict[str, str]:
 
 
 def run(command: Sequence[object], python_path: str | Path = "") -> str:
-    """What a command prints; RuntimeError with its end where it fails."""
+    """The output of a command; RuntimeError with the end of the output if it fails."""
     words = [str(word) for word in command]
     env = environment(python_path) if python_path else None
     ran = subprocess.run(words, env=env, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-// What running a plan costs beside its calls made by hand, how much memory it needs, and how much of two streams' work overlaps.
+// The cost of running a plan beside its calls made by hand, how much memory it needs, and how much of two streams' work overlaps.
 // Prints one JSON object.
 #include <kernpack/host/device.h>
 #include <kernpack/sdk/program/execute.h>

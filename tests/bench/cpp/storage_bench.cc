@@ -1,4 +1,4 @@
-// What the host's services cost: storage get from one and two threads, an error raised and taken.
+// The cost of the host's services: storage get from one and two threads, an error raised and taken.
 #include <benchmark/benchmark.h>
 
 #include <kernpack/host/host.h>

@@ -1,4 +1,4 @@
-"""What a section measures: pairs of the same work, ours and a peer's, which take turns."""
+"""The measurements of a section: pairs of the same work, ours and a peer's, which take turns."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def present() -> list[Peer]:
 
 
 def missing() -> dict[str, str]:
-    """What isn't measured, and why."""
+    """The peers that aren't measured, and the reasons."""
     names = {peer.name for peer in present()}
     absent = dict.fromkeys(_paths(), "scripts/llama-bench builds it, and says which variable names it")
     return {name: reason for name, reason in {**absent, **NOT_MEASURED}.items() if name not in names}

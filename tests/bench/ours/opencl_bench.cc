@@ -32,7 +32,7 @@ T* Find(T*, const char* name) {
 }
 #define CL(name) (Find(&::name, #name))
 
-// What a program without Kernpack would set up, on the device of the same name.
+// The objects that a program without Kernpack would set up, on the device of the same name.
 struct Raw {
   cl_context context;
   cl_command_queue queue;

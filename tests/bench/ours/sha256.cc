@@ -1,4 +1,4 @@
-// What names a module's content, for the row beside hashlib (topics/loading.py).
+// The digest of a module's content, for the row beside hashlib (topics/loading.py).
 #include <algorithm>
 
 #include "shared/sha256.h"

@@ -1,4 +1,4 @@
-"""What the checking mode costs: the same call outside and inside of `kernpack.checking()`, the lines on stderr left out."""
+"""The cost of the checking mode: one call outside and inside of `kernpack.checking()`, the lines on stderr left out."""
 
 from __future__ import annotations
 

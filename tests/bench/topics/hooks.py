@@ -1,4 +1,4 @@
-"""What each hook into torch's and JAX's insides saves: rows of other topics with the hook, against the same without it. And calls
+"""The time that each hook into torch's and JAX's insides saves: rows of other topics with the hook, against the same without it. And calls
 without any hook, against torch's own operators."""
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def measure(kit: Kit) -> list[Row]:
 
 
 def _hash(content: bytes) -> Row:
-    """What a first load does to a file's bytes, beside Python's own; both are OpenSSL's, of whatever versions are there."""
+    """The hash that a first load computes, beside Python's own; both are OpenSSL's, of whatever versions are there."""
     flags = (["-std=c++17", f"-I{build.ROOT / 'ffi'}", "-Wno-deprecated-declarations"], ["-l:libcrypto.a"])
     library = ctypes.CDLL(str(build.shared_object(build.HERE / "ours" / "sha256.cc", "sha256", flags)))
     digest = ctypes.create_string_buffer(32)

@@ -13,7 +13,7 @@ from report import Row, timed_row
 # Rows, the sum's length, columns. One row is limited by memory, and has a schedule of its own.
 SIZES = ((512, 512, 512), (1024, 1024, 1024), (1000, 1001, 999), (512, 1536, 384), (2048, 2048, 2048), (1, 1536, 384))
 GOAL, GOAL_ONE_ROW = 1.15, 2.0
-# What is computed of each sum, or its order, beside the plain product of the same generator.
+# Computations on each sum, or the order of the sum, beside the plain product of the same generator.
 EPILOGUES = {
     "bias": "{sum} + c[j]",
     "factor": "{sum} * 0.5",

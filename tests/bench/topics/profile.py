@@ -1,4 +1,4 @@
-"""What a profile costs each call: batches outside and inside of `kernpack.profile()` in turns."""
+"""The cost of a profile per call: batches outside and inside of `kernpack.profile()` in turns."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _row(kit: Kit, name: str, statement: str, ours: object, theirs: object, goal
 
 
 def _gil_alone(kit: Kit) -> Row:
-    """What Python itself asks for giving up the GIL and taking it back, in the place of ours."""
+    """The time that Python itself takes to release the GIL and take it back, measured like our calls."""
     timings = kit.compare(
         {"ours": Snippet("f()", {"f": kit.floor.nothing_released}), "theirs": Snippet("f()", {"f": kit.theirs.nothing})}
     )

@@ -1,4 +1,4 @@
-"""What the wheels in dist/ weigh."""
+"""The sizes of the wheels in dist/."""
 
 from __future__ import annotations
 

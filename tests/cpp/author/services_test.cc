@@ -1,4 +1,4 @@
-// What kernpack/kernel.h offers, in a module built by kernpack_add_module(): called by our host, and through its aliases as
+// The services of kernpack/kernel.h, in a module built by kernpack_add_module(): called by our host, and through its aliases as
 // a host of the TVM FFI ABI calls them.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

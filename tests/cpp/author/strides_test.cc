@@ -57,7 +57,7 @@ class Strides : public ::testing::Test {
   int64_t digits = 0;
   KpDLTensor out = {&digits, {KP_DEVICE_CPU, 0}, 0, kp::i64, nullptr, nullptr, 0};
 
-  // What the function gives, or its error.
+  // The result of the function, or its error.
   std::string Run(const char* name, KpAny first) {
     KpAny result = kp_none();
     digits = 0;

@@ -1,4 +1,4 @@
-// What a target lets LLVM do with floats: contraction, and nothing else unless it asks.
+// The float operations that a target allows LLVM: contraction, and others only if it asks for them.
 #include <gtest/gtest.h>
 
 #include <cmath>

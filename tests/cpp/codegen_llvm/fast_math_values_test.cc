@@ -1,4 +1,4 @@
-// What fast-math options may not change: math functions, whose expansions depend on how each operation rounds, and what is
+// Results that fast-math options must not change: math functions, whose expansions depend on how each operation rounds, and what is
 // written as strict. On values, under every option, every two and all.
 #include "ir/math_bounds.h"
 

@@ -1,4 +1,4 @@
-// What several tests of the generator of kind llvm need: a function.
+// A function that several tests of the generator of kind llvm need.
 #ifndef KERNPACK_TESTS_CPP_CODEGEN_LLVM_SUPPORT_H_
 #define KERNPACK_TESTS_CPP_CODEGEN_LLVM_SUPPORT_H_
 

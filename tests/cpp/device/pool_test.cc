@@ -1,4 +1,4 @@
-// What the conformance suite cannot ask of every backend: one that runs out of memory, and one whose calls are counted.
+// Tests that the conformance suite can't make with every backend: one that runs out of memory, and one whose calls are counted.
 #include <set>
 #include <string>
 #include <thread>

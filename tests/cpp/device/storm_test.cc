@@ -75,7 +75,7 @@ struct Use {
   }
 };
 
-// Whether a child gets an error for the parent's device, and memory of the processor.
+// True if a child gets an error for the parent's device, and memory of the processor.
 bool ChildWorks(const Use& parents) {
   void* handle = nullptr;
   KpAny tensor = parents.tensor;

@@ -1,4 +1,4 @@
-// Whether a generator agrees with the interpreter on many random functions; for tests of any generator.
+// Compares a generator with the interpreter on many random functions; for tests of any generator.
 //
 // KERNPACK_DIFFERENTIAL_ROUNDS=20 runs twenty times as many functions; KERNPACK_DIFFERENTIAL_SEED=5000 begins elsewhere;
 // KERNPACK_DIFFERENTIAL_ONLY=5017 runs that one function, as the message of a failure says.
@@ -26,7 +26,7 @@ inline IRModule Batch(uint64_t first, const std::string& name) {
   return Together(Cases(first, kBatch, LoopCases(Place::kHost)), name, false);
 }
 
-// What is wrong with a case; "" when nothing is.
+// The error of a case; "" if there is none.
 inline std::string Disagreement(const RandomCase& c, const Column& column, const Runner& want, const Runner& got) {
   for (const PrimFunc& f : c.plain.functions) {
     if (f->is_private) continue;
@@ -39,7 +39,7 @@ inline std::string Disagreement(const RandomCase& c, const Column& column, const
   return "";
 }
 
-// What is wrong with some functions that one module holds; "" when nothing is.
+// The error of some functions in one module; "" if there is none.
 inline std::string Disagreement(const std::vector<RandomCase>& cases, const std::string& name, const Column& column) {
   Runner got;
   try {

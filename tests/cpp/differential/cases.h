@@ -33,7 +33,7 @@ inline std::vector<RandomCase> Cases(uint64_t first, uint64_t count, const Draw&
   return made;
 }
 
-// Whether device code can say it: a launch has no memory whose size it computes. Of a legal schedule, lowering may also leave a
+// True if device code can say it: a launch has no memory whose size it computes. Of a legal schedule, lowering may also leave a
 // form in which the verifier no longer sees that two lanes never meet; it then refuses, which is safe.
 inline bool FitsADevice(const IRModule& module) {
   try {
@@ -55,7 +55,7 @@ inline IRModule Together(const std::vector<RandomCase>& cases, const std::string
   return module;
 }
 
-// Whether its results depend on nothing that it has not stored.
+// True if its results depend on nothing that it has not stored.
 inline bool IsDefined(const FuncNode& f, const IRModule& module) {
   return Difference(f, Interpreted(module), Interpreted(module, std::byte{0xa5})) == "";
 }

@@ -1,4 +1,4 @@
-// What random functions are made of: how many have each feature at least, and whether one has it.
+// The features of random functions: how many have each feature at least, and whether one has it.
 #pragma once
 
 #include <kernpack/sdk/ir/visitor.h>
@@ -32,7 +32,7 @@ enum class Feature {
 inline constexpr size_t kFeatures = static_cast<size_t>(Feature::kShared) + 1;
 using Features = std::bitset<kFeatures>;
 
-// What a function is for: host code may call functions in loops, and device code has launches of its own.
+// The place where a function runs: host code may call functions in loops, and device code has launches of its own.
 enum class Place { kHost, kDevice };
 
 // `percent`: of all functions, this many have it at the least.
@@ -139,7 +139,7 @@ class FeatureFinder : public Visitor {
     Add(Feature::kShared, b.scope == Scope::kShared);
   }
 
-  // Whether some operation of an expression is one that `is` says.
+  // True if some operation of an expression is one that `is` says.
   template <class Is>
   static bool Any(const Expr& e, const Is& is) {
     struct Finder : Visitor {

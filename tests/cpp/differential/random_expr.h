@@ -22,7 +22,7 @@ class RandomExpr {
  public:
   explicit RandomExpr(uint64_t seed) : values_(seed) {}
 
-  // What a function has at one place. Tensors have their first extent `n`, which is not 0 where they are read.
+  // The variables and tensors of a function at one place. Tensors have their first extent `n`, which is not 0 where they are read.
   std::vector<Buffer> readable;
   std::vector<Expr> scalars;
   Expr n;
@@ -63,7 +63,7 @@ class RandomExpr {
     }
   }
 
-  // What an index that was loaded chooses. Something is readable.
+  // An element at a loaded index. There is a readable tensor.
   Expr Gathered(Type type) {
     const int before = gathers;
     gathers = 100;

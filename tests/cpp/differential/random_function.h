@@ -116,7 +116,7 @@ class RandomFunction {
       h.Call(x, t);
       read.push_back(t);
     }
-    // What it changes it reads in place only.
+    // A tensor that it changes is read in place only.
     if (made.in_place) read.erase(read.begin());
     h.e.readable = read;
     const ForKind kind = AnyKind();

@@ -62,7 +62,7 @@ inline LoopPrimitive RandomLoopPrimitive(Values* values, const std::vector<std::
   }
 }
 
-// Applies what is legal of some random primitives; gives those. A refusal that is no ValueError is a mistake.
+// Applies what is legal of some random primitives; gives those. A refusal that isn't a ValueError is a mistake.
 inline std::vector<LoopPrimitive> ScheduleLoops(uint64_t seed, const std::string& function, IRModule* module) {
   Values values(seed ^ 0x5c4ed01e);
   std::vector<LoopPrimitive> applied;

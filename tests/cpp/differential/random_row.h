@@ -1,4 +1,4 @@
-// What one iteration of a random function's outer loop does.
+// One iteration of a random function's outer loop.
 #pragma once
 
 #include "differential/random_scope.h"

@@ -1,4 +1,4 @@
-// What the parts of a random function share while they are written.
+// State that the parts of a random function share while they are written.
 #pragma once
 
 #include "differential/features.h"
@@ -48,7 +48,7 @@ struct RandomScope {
     e.readable.swap(none);
   }
 
-  // What `body` makes known is forgotten afterwards.
+  // Names that `body` declares are forgotten afterwards.
   template <class Body>
   void Inside(const Body& body) {
     const auto scalars = e.scalars.size(), readable = e.readable.size(), bounds = e.bounds.size();

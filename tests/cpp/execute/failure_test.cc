@@ -1,4 +1,4 @@
-// What runs say when they cannot go on, and that nothing is held then.
+// Errors of runs that can't go on; such runs hold no resources.
 #include "execute/support.h"
 
 namespace execute_test {

@@ -1,4 +1,4 @@
-// What runs of plans give.
+// Results of runs of plans.
 #include "execute/support.h"
 
 namespace execute_test {

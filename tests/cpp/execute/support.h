@@ -1,4 +1,4 @@
-// What the executable's tests share: functions in plain C++ for any device whose memory is the host's, tensors, and a fixture that
+// Code that the executable's tests share: functions in plain C++ for any device whose memory is the host's, tensors, and a fixture that
 // finds leaks.
 #pragma once
 
@@ -129,7 +129,7 @@ inline sp::FunctionTable Functions() {
 
 inline sp::Plan NaivePlan(const char* text) { return NaivePlan(sp::Parse(text)); }
 
-// What the planner makes of it, for the host and fake devices.
+// The plan of a program, for the host and fake devices.
 inline sp::Plan PlanOf(const char* text, const sp::FunctionTable& functions, sp::PlanOptions options = {}) {
   kernpack::sdk::CompilationConfig config({kernpack::sdk::Target("llvm"), kernpack::sdk::Target("fake_code")},
                                           KP_DEVICE_CPU);

@@ -1,4 +1,4 @@
-// What a call in progress tells the host: stream, allocator, interrupts.
+// Facts about a call in progress that the host knows: stream, allocator, interrupts.
 #include "support.h"
 
 #include <kernpack/call_device.h>

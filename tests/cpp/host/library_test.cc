@@ -1,4 +1,4 @@
-// What the library takes of a process that loads it.
+// Resources that the library takes from a process that loads it.
 #include <kernpack/host/host.h>
 #include <link.h>
 

@@ -1,4 +1,4 @@
-// What holds for the process: fork, shutdown, silence, environment variables.
+// Properties of the process: fork, shutdown, silence, environment variables.
 #include "support.h"
 
 #include <sched.h>

@@ -272,7 +272,7 @@ void MakeInACircle(const KpStorageKey (&keys)[2], KpStorageFactory leaf, AtEnd a
   for (auto& thread : threads) thread.join();
 }
 
-// What comes of it is what comes of it when one thread is first.
+// The outcome is the outcome with one thread first.
 TEST_F(StorageTest, FactoriesThatAskForEachOthersKeysGiveOneValueEach) {
   const KpStorageKey keys[] = {Used(Key("m", "circle0")), Used(Key("m", "circle1"))};
   const auto one = [](void*, KpAny* made) {

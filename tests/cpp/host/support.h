@@ -1,4 +1,4 @@
-// What the host's tests share: owned values, errors as text, and a fixture that finds leaks.
+// Code that the host's tests share: owned values, errors as text, and a fixture that finds leaks.
 #ifndef KERNPACK_TESTS_CPP_HOST_SUPPORT_H_
 #define KERNPACK_TESTS_CPP_HOST_SUPPORT_H_
 

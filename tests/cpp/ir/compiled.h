@@ -11,7 +11,7 @@
 
 namespace ir_test {
 
-// What this thread's error says; it is raised no longer.
+// Takes the text of this thread's error, which isn't raised any longer.
 inline std::string TakeError() {
   KpAny error;
   kp_error_take(nullptr, -1, &error);
@@ -46,7 +46,7 @@ class Compiled {
       : Compiled(kernpack::sdk::Build(module, kernpack::sdk::Target(target), options)) {}
   static Compiled Load(std::string path) { return Compiled(kernpack::sdk::Generated{nullptr, std::move(path)}); }
 
-  // What the call raises, "ValueError: ..."; "" when it succeeds. The results are among the arguments.
+  // The error of the call, "ValueError: ..."; "" if it succeeds. The results are among the arguments.
   std::string Call(const std::string& function, const std::vector<KpAny>& args) const {
     const KpLoadedFunction* f = kp_module_function(module_, KpBytes{function.data(), function.size()});
     if (!f) return kp_error_pending() ? TakeError() : "no function " + function;

@@ -1,4 +1,4 @@
-// What generated code says of wrong arguments when nobody has checked them before: its functions are called without a host's
+// Errors of generated code about wrong arguments that weren't checked before: its functions are called without a host's
 // check of the signature. One list for every generator.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whether two modules mean the same.
+// Compares the meaning of two modules.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -54,7 +54,7 @@ struct Array {
 using kernpack_test::Float;
 using kernpack_test::Int;
 
-// What an error says; "" when f raises none.
+// The text of an error; "" if f raises none.
 template <class F>
 std::string MessageOf(F f) {
   try {

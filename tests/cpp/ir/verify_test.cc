@@ -1,4 +1,4 @@
-// What the verifier refuses, and what it must let pass.
+// Modules that the verifier refuses, and modules that it must accept.
 #include <kernpack/sdk/ir/equal.h>
 #include <kernpack/sdk/ir/verify.h>
 

@@ -34,7 +34,7 @@ inline std::string NameOf(const ::testing::TestParamInfo<AttentionCase>& info) {
   return name;
 }
 
-// Whether a query sees a key, masks aside.
+// True if a query sees a key, masks aside.
 inline bool SeesKey(const AttentionCase& c, int64_t query, int64_t key) {
   const int64_t length = c.length > 0 ? c.length : c.keys, last = c.causal ? length - c.queries + query : length - 1;
   return key <= last && key < length && (c.window == 0 || key > last - c.window);

@@ -1,4 +1,4 @@
-// What holds of every plan, on 500 programs made by chance.
+// Laws of every plan, on 500 random programs.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -98,7 +98,7 @@ TEST(ElideCopies, LeavesOutWhatTheTableSaysCodeCanReach) {
 )";
   PlanOptions options;
   options.access.push_back({KP_DEVICE_CUDA, "", KP_DEVICE_CUDA, /*same_id=*/false});
-  // What the caller is handed stays where it was promised to be.
+  // Results for the caller stay on the promised device.
   EXPECT_EQ(Short(PlanOf(text, options).module), R"(program main(a @cuda:1, b @cuda:1, c @cuda:1) {
   x @cuda = call m.negate(a)
   y @cuda = copy b

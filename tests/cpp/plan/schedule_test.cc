@@ -234,7 +234,7 @@ program same(p: f32[N]) {
 
 // ---- laws, of programs made by chance ----
 
-// Whether step `before` is done when step `after` runs, as streams, events and barriers say.
+// The order of steps: streams, events and barriers tell if step `before` is done when step `after` runs.
 class Order {
  public:
   explicit Order(const PlannedProgram& planned)

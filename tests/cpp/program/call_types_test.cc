@@ -1,4 +1,4 @@
-// What the contract of a function says of a call in a program, beside what the check of a call with values says.
+// Checks of a call in a program by the function's contract, compared with the check of a call with values.
 #include <kernpack/error.h>
 #include <kernpack/sdk/program/builder.h>
 #include <kernpack/sdk/program/verify.h>
@@ -17,7 +17,7 @@ std::string TextOf(const std::vector<Type>& types) {
   return text;
 }
 
-// What a call in a program gives, or why it is refused: "TypeError: f: x: expected ...".
+// The results of a call in a program, or its error: "TypeError: f: x: expected ...".
 struct Verdict {
   std::vector<Type> types;
   std::string error;

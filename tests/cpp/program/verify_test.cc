@@ -1,4 +1,4 @@
-// What the verifier refuses, and how it says so; what types it infers.
+// Programs that the verifier refuses, and its errors; the types that it infers.
 #include <kernpack/error.h>
 #include <kernpack/sdk/program/builder.h>
 
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 2, column 3: program main: if a, b: the branches differ: result 0 of b is f32[5], expected int"}),
     [](const auto& info) { return info.param.name; });
 
-// What the text form cannot say, programs built by hand can.
+// Programs that are built by hand and that the text form can't express.
 
 TEST(Verify, RefusesProgramsThatInvokeEachOtherTooDeep) {
   const auto chain = [](int length) {

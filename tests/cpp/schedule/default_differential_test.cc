@@ -1,4 +1,4 @@
-// What a default schedule makes is legal by construction: random functions verify and lower for every kind of target, and
+// Default schedules are legal by construction: random functions verify and lower for every kind of target, and
 // results stay what they are. KERNPACK_DIFFERENTIAL_ROUNDS=20 draws twenty times as many.
 #include <kernpack/sdk/ir/pass.h>
 #include <kernpack/sdk/schedule/default.h>

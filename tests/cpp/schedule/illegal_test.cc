@@ -1,4 +1,4 @@
-// What no schedule may do, and what is said about it.
+// Illegal schedules, and their errors.
 #include "schedule/support.h"
 
 namespace schedule_test {

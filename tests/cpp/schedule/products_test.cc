@@ -324,7 +324,7 @@ TEST_P(ScheduleProducts, KeepResultsForEveryTarget) {
   }
 }
 
-// What is past the end of a class is multiplied, too: by nothing that is infinite, and its zeros take no sign away.
+// Values past the end of a class are multiplied, too: not by infinities, and their zeros keep signs.
 TEST(ScheduleProductsOfAnyOrder, KeepsInfinitiesAndSignsOfZeros) {
   const IRModule plain = Parse(Nest("", "", InOrderAny(4)));
   const IRModule scheduled = ScheduleByDefault(plain, Target("llvm -mcpu=x86-64-v3"));

@@ -140,7 +140,7 @@ inline Primitive RandomPrimitive(Random* random, const Schedule& s, const std::v
   }
 }
 
-// Applies what is legal of some random primitives; gives how many were. A refusal that is no ValueError is a mistake.
+// Applies what is legal of some random primitives; gives how many were. A refusal that isn't a ValueError is a mistake.
 inline int ApplyRandom(Random* random, int count, std::vector<std::string> stages, Schedule* s, bool device = false) {
   int applied = 0;
   for (int i = 0; i < count; ++i) {

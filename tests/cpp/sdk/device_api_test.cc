@@ -1,4 +1,4 @@
-// DeviceAPI both ways: over the C table of a registered backend, and a class of one's own as a backend.
+// DeviceAPI both ways: over the C table of a registered backend, and a custom class as a backend.
 #include <kernpack/host/device.h>
 #include <kernpack/sdk/device_backend.h>
 

@@ -41,7 +41,7 @@ TEST(ArmHwcaps, AreFeaturesThatTargetsKnow) {
   }
 }
 
-// What an emulated processor says of itself, through the same table.
+// The features of an emulated processor, through the same table.
 class EmulatedArm : public testing::Test {
  protected:
   static bool Has(const char* program) {

@@ -1,4 +1,4 @@
-// What the tests of the SDK share.
+// Code that the tests of the SDK share.
 #ifndef KERNPACK_TESTS_CPP_SDK_SUPPORT_H_
 #define KERNPACK_TESTS_CPP_SDK_SUPPORT_H_
 

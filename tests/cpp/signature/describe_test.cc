@@ -1,4 +1,4 @@
-// What bindings read of a contract: parameters, results, defaults, JSON.
+// The parts of a contract that bindings read: parameters, results, defaults, JSON.
 #include <cmath>
 
 #include <nlohmann/json.hpp>

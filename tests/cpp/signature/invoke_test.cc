@@ -8,7 +8,7 @@ namespace {
 using kernpack::signature::Invoke;
 using kernpack::signature::InvokePolicy;
 
-// What the kernel was called with.
+// The arguments of the kernel.
 struct Seen {
   std::vector<KpAny> args;
   std::vector<int64_t> list;

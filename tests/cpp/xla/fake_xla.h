@@ -48,7 +48,7 @@ class FakeXla {
     std::string error = Instantiate();
     return error.empty() ? Execute() : error;
   }
-  // What Execute() hands over; good for any number of kp_xla_ffi_execute_cpu calls until the next change to the call.
+  // The frame that Execute() passes; valid for any number of kp_xla_ffi_execute_cpu calls until the next change to the call.
   CallFrame ExecuteFrame();
   // The API version that `handler` reports, as 100 * major + minor.
   int32_t Probe(void* (*handler)(void*));

@@ -143,6 +143,6 @@ TEST_F(DeviceModule, IsExportedWithItsCode) {
 }  // namespace ir_test
 
 #ifdef __SANITIZE_ADDRESS__
-// What PoCL's library keeps is its own affair.
+// Leaks inside PoCL's library don't concern these tests.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() { return "leak:libpocl\n"; }
 #endif

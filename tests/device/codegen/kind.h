@@ -16,7 +16,7 @@ inline const char* Kind() {
   return kind != nullptr ? kind : "opencl";
 }
 
-// What is compiled for: the kind, or a target of it that the device at hand needs (KERNPACK_TEST_TARGET), as the emulated one
+// The target of the code: the kind, or a target of it that the device at hand needs (KERNPACK_TEST_TARGET), as the emulated one
 // needs PTX.
 inline std::string TestTarget() {
   const char* target = std::getenv("KERNPACK_TEST_TARGET");

@@ -27,7 +27,7 @@ class RowsOnDevice {
     }
   }
 
-  // What the call with that row raised; "" when nothing.
+  // The error of the call with that row; "" if there was none.
   const std::string& Problem(size_t row) const { return problems_[row / kRowsAKernel]; }
   bool Ok(size_t row) const { return cases_[row].Ok(); }
 

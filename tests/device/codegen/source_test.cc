@@ -1,4 +1,4 @@
-// What the generators of device code write, without a device.
+// The output of the generators of device code, without a device.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the conformance tests share: the backend under test, and memory that frees itself.
+// Code that the conformance tests share: the backend under test, and memory that frees itself.
 #ifndef KERNPACK_DEVICE_CONFORMANCE_SUPPORT_H_
 #define KERNPACK_DEVICE_CONFORMANCE_SUPPORT_H_
 
@@ -16,7 +16,7 @@ using Bytes = std::vector<unsigned char>;
 
 constexpr KpDLDevice kHost{KP_DEVICE_CPU, 0};
 
-// What --backend=NAME names; the first of its devices is under test.
+// The backend of --backend=NAME; its first device is under test.
 struct Subject {
   std::string name;
   KpDLDevice device{};

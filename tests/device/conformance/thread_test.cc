@@ -56,7 +56,7 @@ TEST_F(ThreadTest, WhatOneThreadMadeAnotherMayFree) {
   }).join();
 }
 
-// What a child may do with what its parent opened: everything, or nothing but get an error.
+// A child may use everything that its parent opened, or it gets an error for everything.
 int InChild(const KpDeviceApi* api, KpDLDevice device, const KpMemory& parents) {
   const bool safe = (api->flags & KP_DEVICE_FORK_SAFE) != 0;
   const int wanted = safe ? 0 : -1;

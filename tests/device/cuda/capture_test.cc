@@ -36,7 +36,7 @@ class Capture : public FakeDriver {
       EXPECT_EQ(kernpack_emulator_end_capture(stream_), kCaptureActive) << "the capture was broken";
     }
   }
-  // What works while a stream of another framework is captured in global mode.
+  // Runs while a stream of another framework is captured in global mode.
   template <class F>
   void Works(F work) {
     ASSERT_EQ(kernpack_emulator_begin_capture(stream_, kCaptureModeGlobal), 0);

@@ -177,7 +177,7 @@ class CodesOnAnOlderDriver : public FakeDriver {
   void Configure() override { kernpack_emulator_set("driver_version", 12080); }
 };
 
-// What NVRTC of CUDA 13.5 writes, whatever it is asked for.
+// The PTX version that NVRTC of CUDA 13.5 writes, whatever its options.
 TEST_F(CodesOnAnOlderDriver, PtxOfANewerToolkitNamesBoth) {
   void* code = nullptr;
   for (const auto& [version, cuda] : {std::pair("9.5", "13.5"), std::pair("8.8", "12.9")}) {

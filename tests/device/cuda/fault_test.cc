@@ -134,7 +134,7 @@ TEST_F(Faults, WhatWentWrongIsTold) {
   }
 }
 
-// The device is lost, the driver is ending, or somebody reset the device: memory is gone, and that is no error.
+// The device is lost, the driver is ending, or somebody reset the device: memory is gone, and that isn't an error.
 TEST_F(Faults, FreeingWhatIsGoneLeavesNothing) {
   for (const Result result : {kEccUncorrectable, kDeinitialized, kContextIsDestroyed, kLaunchFailed}) {
     const Things things = Make();

@@ -33,7 +33,7 @@ class Launches : public FakeDriver {
     std::copy(dims.cluster.begin(), dims.cluster.end(), launch.cluster);
     return cuda_.launch(&cuda_, Cuda(), KernelOf(code_, name), &launch, nullptr);
   }
-  // What kp_test_shape saw: grid, block, blocks of a cluster, dynamic shared memory.
+  // The launch that kp_test_shape saw: grid, block, blocks of a cluster, dynamic shared memory.
   std::vector<uint32_t> Shape(const Dims& dims) {
     EXPECT_EQ(Launch("kp_test_shape", dims, {{KP_ARG_MEMORY, 4, memory_, 0}}), 0) << TakeError();
     std::vector<uint32_t> seen(8);

@@ -1,4 +1,4 @@
-// What the tests of the cuda backend share: the emulated driver, the backend's own tables on it, and errors as text.
+// Code that the tests of the cuda backend share: the emulated driver, the backend's own tables on it, and errors as text.
 #ifndef KERNPACK_TESTS_DEVICE_CUDA_SUPPORT_H_
 #define KERNPACK_TESTS_DEVICE_CUDA_SUPPORT_H_
 

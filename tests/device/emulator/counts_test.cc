@@ -1,4 +1,4 @@
-// What is counted of a launch: how often instructions run, sectors of global memory, passes of shared memory, arithmetic.
+// The counts of a launch: how often instructions run, sectors of global memory, passes of shared memory, arithmetic.
 #include "exec/counts.h"
 
 #include "program/work.h"

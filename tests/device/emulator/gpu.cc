@@ -52,7 +52,7 @@ class Gpu {
     }
     ModuleHandle module{};
     FunctionHandle kernel{};
-    // What a GPU that came later has needs its target, and a version of PTX that knows it.
+    // Features of a later GPU need its target, and a version of PTX that knows it.
     const std::string taken = std::regex_replace(std::regex_replace(text, std::regex("\\.target sm_\\w+"), target_),
                                                  std::regex("\\.version [0-9.]+"), ".version 9.0");
     char log[2000] = "";
@@ -91,7 +91,7 @@ class Gpu {
     Call("cuModuleUnload", module);
   }
 
-  // What is left after an error can't be used.
+  // The context can't be used after an error.
   void BeginAgain() {
     Call("cuDevicePrimaryCtxReset", device_);
     Begin();

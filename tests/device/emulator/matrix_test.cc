@@ -316,7 +316,7 @@ TEST(Matrices, AreLoaded) {
   }
 }
 
-// What stmatrix stores, ldmatrix loads again.
+// ldmatrix loads the matrix that stmatrix stored.
 TEST(Matrices, AreStored) {
   for (const std::string suffix : {".x1", ".x2", ".x4", ".x4.trans"}) {
     TestMemory memory;

@@ -195,7 +195,7 @@ TEST(PlantedBug, AGridThatTakesTooLong) {
   EXPECT_NE(said.find("is still being run after 0.2 seconds, the time limit"), std::string::npos) << said;
 }
 
-// What looks alike and is right.
+// Correct code that looks like a bug.
 struct Right {
   const char* name;
   const char* body;

@@ -38,7 +38,7 @@ TEST(OneThread, NarrowValuesFillWideRegisters) {
   EXPECT_EQ(memory.Read<uint16_t>(out + 32, 1)[0], 0xff80);
 }
 
-// What concerns a warp or a block, in between; a grid of such blocks.
+// Instructions for a warp or a block, in between; a grid of such blocks.
 TEST(OneThread, MeetsOnlyItself) {
   TestMemory memory;
   const uint64_t out = memory.Room(4 * 100);

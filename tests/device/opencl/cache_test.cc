@@ -156,7 +156,7 @@ TEST_F(OpenclCacheTest, BinariesLoadWithoutTheirSource) {
 }  // namespace kernpack_test
 
 #ifdef __SANITIZE_ADDRESS__
-// What PoCL and the LLVM inside it keep of the programs that they compile is theirs.
+// PoCL and the LLVM inside it keep memory of the programs that they compile; these leaks aren't ours.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:libpocl\nleak:libLLVM\n";
 }

@@ -1,4 +1,4 @@
-// What the OpenCL tests share: the backend's table, and short names for what they do with it.
+// Code that the OpenCL tests share: the backend's table, and short names for its functions.
 #ifndef KERNPACK_TESTS_DEVICE_OPENCL_FIXTURE_H_
 #define KERNPACK_TESTS_DEVICE_OPENCL_FIXTURE_H_
 

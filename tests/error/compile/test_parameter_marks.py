@@ -1,4 +1,4 @@
-"""What a function writes is a kp::MutTensorView, what it reads a kp::TensorView: the other way round does not compile."""
+"""A written parameter is a kp::MutTensorView, and an input is a kp::TensorView: the other way round doesn't compile."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-// What a module sees of the host that calls it: its errors, its streams, its storage.
+// The services of the calling host that a module sees: its errors, its streams, its storage.
 #include <kernpack/kernel.h>
 
 namespace kp = kernpack;

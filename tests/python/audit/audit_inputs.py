@@ -1,4 +1,4 @@
-"""What the audit's tests are made of."""
+"""Inputs of the audit's tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `kernpack check` finds in one shared object: each fault is made, and named with what mends it."""
+"""`kernpack check` of one shared object: each fault is planted, and reported with its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `kernpack check` finds in bills of materials, in SPDX and in CycloneDX."""
+"""Findings of `kernpack check` in bills of materials, in SPDX and in CycloneDX."""
 
 from __future__ import annotations
 

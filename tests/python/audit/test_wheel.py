@@ -1,4 +1,4 @@
-"""What `kernpack check` finds in wheels: names, tags, hashes, licence, place, version."""
+"""Findings of `kernpack check` in wheels: names, tags, hashes, licence, place, version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* What a kernel in C is given for `float`: it reads v_float without a look at the type. */
+/* The argument of a kernel in C for `float`: it reads v_float without a look at the type. */
 #include <kernpack/abi.h>
 
 static double* data(const KpAny* a) {

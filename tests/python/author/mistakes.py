@@ -154,7 +154,7 @@ SOURCES = [
     ("an export inside a function", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nvoid setup() {{ KP_EXPORT(f, f, "{CONTRACT}"); }}', "write KP_EXPORT outside functions and classes, on a line of its own"),
     ("an overloaded function", contract(CONTRACT, FITS + "void f(kp::TensorView x) {}\n"), "is a template or has overloads; write one function for KP_EXPORT"),
     ("a lambda", f'{HEAD}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, [](kp::TensorView x, kp::MutTensorView out) {{}}, "{CONTRACT}");', "KP_EXPORT takes the name of a function outside any class"),
-    ("torch's tensor type", function("void f(torch::Tensor x, torch::Tensor out) {}"), "a kernel's tensors are kp::TensorView"),
+    ("torch's tensor type", function("void f(torch::Tensor x, torch::Tensor out) {}"), "use kp::TensorView (inputs) and kp::MutTensorView (outputs)"),
     ("a view by reference", function("void f(kp::TensorView x, kp::MutTensorView& out) {}"), "kernels take their parameters by value: kp::MutTensorView without &"),
     ("the result before the inputs", contract("(x: f32[N], n: int) -> (out: f32[N])", "void f(kp::MutTensorView out, kp::TensorView x, int64_t n) {}\n"), "after the signature's parameters come its results"),
     ("a shape as a field", function("void f(kp::TensorView x, kp::MutTensorView out) { auto n = x.shape[0]; (void)n; }"), "are called with parentheses: x.size(0), x.shape()[0]"),

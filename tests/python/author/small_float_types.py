@@ -33,7 +33,7 @@ def patterns(name: str) -> np.ndarray:
 
 
 def call(function: Any, *sources: np.ndarray, shape: tuple[int, ...] | None = None, dtype: Any) -> np.ndarray:
-    """What it writes of n elements each."""
+    """The results of the function, of n elements each."""
     out = np.empty(shape or sources[0].shape, dtype)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*sources, out)]
     function(*pointers, ctypes.c_long(sources[0].size))

@@ -1,4 +1,4 @@
-// What kernels for at::Half and at::BFloat16 do with them, for test_small_float_uses.py: it compiles with each type.
+// Operations of kernels for at::Half and at::BFloat16, for test_small_float_uses.py: it compiles with each type.
 #include <kernpack/float8.h>
 
 #include <algorithm>

@@ -98,7 +98,7 @@ TEST_TYPE(bfloat16)
 TEST_TYPE(float8_e4m3fn)
 TEST_TYPE(float8_e5m2)
 
-// Whether this thread takes subnormal floats for zero from now on; 0 where the test doesn't know how to make it.
+// Turns flush-to-zero of subnormal floats on or off for this thread; returns 0 if the test doesn't know how.
 TEST_EXPORT int flush_subnormals(int on) {
 #if defined(__SSE__)
   _mm_setcsr(on ? _mm_getcsr() | 0x8040U : _mm_getcsr() & ~0x8040U);

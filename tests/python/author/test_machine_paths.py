@@ -1,4 +1,4 @@
-"""What the SDK's flags build names no folder of the machine that built it, whatever letters the folders' names have."""
+"""Modules that are built with the SDK's flags name no folder of the machine that built it, whatever letters the folders' names have."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ _HEAD = """\
 # Typical mistakes and their messages
 
 Written by `tests/python/author/test_mistakes.py`, which makes each mistake. `kernpack dev`, `pip install`,
-`kernpack.load` and `load_inline` print the same messages; for a mistake in a contract, also its text and the position in it.
+`kernpack.load` and `load_inline` print the same messages. For contract errors, the message also shows the contract and marks the
+position.
 
 | the mistake | the message |
 | -- | -- |
@@ -49,7 +50,7 @@ def test_the_message_says_what_to_do(what: str, source: str, said: str) -> None:
 
 @functools.cache
 def _configured(line: str) -> str:
-    """What CMake says of a project with that line."""
+    """CMake's error about a project with that line."""
     start = "cmake_minimum_required(VERSION 3.22)\nproject(m LANGUAGES CXX)\nfind_package(kernpack REQUIRED)\n"
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "m.cc").write_text("")

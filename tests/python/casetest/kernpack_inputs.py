@@ -1,4 +1,4 @@
-"""What the planted ops need to be told."""
+"""Inputs for the planted ops."""
 
 import numpy as np
 from kernpack_sdk.testing import arguments

@@ -39,7 +39,7 @@ void ForgetsTail(kp::TensorView x, kp::MutTensorView out) {
   }
 }
 
-// What is behind the last full vector lacks the bias.
+// The elements after the last full vector lack the bias.
 void WrongTail(kp::TensorView x, kp::TensorView bias, kp::MutTensorView out) {
   const int64_t n = x.numel(), full = n - n % 8;
   for (int64_t i = 0; i < full; ++i) Out(out)[i] = In(x)[i] + In(bias)[i];
@@ -167,7 +167,7 @@ void AddsToResult(kp::TensorView x, kp::MutTensorView out) {
   for (int64_t i = 1; i < x.numel(); i += 2) out.data_ptr<int8_t>()[i] = 1;
 }
 
-// Whether a number is "unset" is asked of memory that nothing has set.
+// Reads unset memory to find out if a number is "unset".
 void TrustsHeap(kp::TensorView x, kp::MutTensorView out) {
   int64_t* scratch = static_cast<int64_t*>(std::malloc(4096));
   const bool flag = (scratch[300] & 0xff) == 0xaa;

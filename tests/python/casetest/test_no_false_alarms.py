@@ -17,7 +17,7 @@ INPUTS = Path(__file__).parents[2] / "kernpack_inputs.py"
 SEEDS = int(os.environ.get("KERNPACK_CASE_SEEDS", "1"))
 # One op of each kind of contract, with its gradients.
 KERNELS = ("embedding*", "rms_norm", "rms_norm_backward", "softmax", "softmax_mask_backward*", "mean_pool")
-# What compiles a program for each call takes most of the time, JAX included (tests/python/matrix has every kernel in it): all of these
+# Checks that compile a program for each call take most of the time, JAX included (tests/python/matrix has every kernel in it): all of these
 # run in `kernpack test kernpack_kernels`.
 SHORT = ("calls", "memory", "garbage", "strided", "special", "torch")
 QUICK = ("[!jto]*", "torch", "tangents", "opcheck", "jax")

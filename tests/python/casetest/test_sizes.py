@@ -17,7 +17,7 @@ from kernpack_sdk.testing.case import Op
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
 
-# What the kernel is has no part in it: nothing is called.
+# The kernel doesn't matter: nothing is called.
 SIGNATURES = {
     "topk": "(x: f32[..., N], *, k: int) -> (values: f32[..., k]) where 0 < k <= N",
     "groups": "(x: f32[N, D], *, group: int = 128) -> (q: i8[N, D], s: f32[N, D // group]) where group > 0, D % group == 0",

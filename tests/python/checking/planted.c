@@ -1,4 +1,4 @@
-/* What only a module in C can get wrong: the function pointer's own rules. */
+/* Mistakes that only a module in C can make: the function pointer's own rules. */
 #include <kernpack/abi.h>
 
 static const KpHost* g_host;

@@ -9,7 +9,7 @@ using Out = kp::MutTensorView;  // results, what is marked `!`, and workspaces
 
 namespace {
 
-// What an author without const writes.
+// Code of an author who ignores const.
 float* Writable(kp::TensorView x) { return const_cast<float*>(x.data_ptr<float>()); }
 const float* In(kp::TensorView x) { return x.data_ptr<float>(); }
 float* To(Out x) { return x.data_ptr<float>(); }

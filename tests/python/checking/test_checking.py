@@ -16,7 +16,7 @@ from planted import f32
 from support import host
 
 MESSAGE = (
-    "writes_input: x: element [0, 0] of f32[4, 8] was written (from 1.0 to 7.0), though the signature lets it be read only; "
+    "writes_input: x: element [0, 0] of f32[4, 8] was written (from 1.0 to 7.0), although the signature makes it read-only; "
     "write to a copy or a result, or mark it `x!: ...`"
 )
 

@@ -1,4 +1,4 @@
-"""What is wrong with an IR function or its text is a Python exception that says what and where."""
+"""An error in an IR function or its text is a Python exception that names the error and its position."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ LARGEST_F32 = float(np.finfo(np.float32).max)
 
 
 def value_of(make, dtype="f64"):
-    """What an expression that `make` writes is."""
+    """The value of an expression that `make` writes."""
 
     @ir.func(f"() -> (out: {dtype}[1])", name="f")
     def f(out):

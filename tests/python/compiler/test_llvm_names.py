@@ -27,7 +27,7 @@ def _features(arch: str, model: str) -> set[str]:
 def test_processor_models_have_the_features_that_clang_gives_them(arch: str) -> None:
     known = set(compiler.cpu_features(arch))
     for model in set(compiler.cpu_models(arch)) - {"generic"}:
-        # What clang leaves unsaid, because it goes without saying, is in the least processor of the architecture.
+        # Features that clang leaves out, because they are always present, are in the least processor of the architecture.
         changes = ",".join("+" + feature for feature in sorted(_features(arch, model) & known))
         expected = compiler.Target(f"llvm -mtriple={arch}-linux-gnu -mcpu=generic -mattr={changes}")
         ours = compiler.Target(f"llvm -mtriple={arch}-linux-gnu -mcpu={model}")

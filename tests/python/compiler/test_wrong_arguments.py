@@ -14,7 +14,7 @@ from kernpack_compiler import _native, ir
 
 
 class Odd:
-    """What nothing takes."""
+    """An object that no function accepts."""
 
 
 def program() -> ir.StageProgram:

@@ -1,4 +1,4 @@
-/* What NVTX_INJECTION64_PATH names: a profiler's library, which prints the ranges that it is told of, indented by depth. */
+/* The library of NVTX_INJECTION64_PATH: a profiler's library, which prints the ranges that it is told of, indented by depth. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

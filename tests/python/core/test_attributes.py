@@ -1,4 +1,4 @@
-"""What authors add to their functions: KP_ATTRIBUTES, and KpFunctionInfo.attributes of C modules."""
+"""Attributes that authors add to their functions: KP_ATTRIBUTES, and KpFunctionInfo.attributes of C modules."""
 
 from __future__ import annotations
 

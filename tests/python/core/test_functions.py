@@ -1,4 +1,4 @@
-"""What Python shows of a function, and how it travels to other processes."""
+"""Information about functions in Python, and functions in other processes."""
 
 from __future__ import annotations
 

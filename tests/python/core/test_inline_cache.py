@@ -407,7 +407,7 @@ def test_files_of_another_user_are_not_taken(maker, monkeypatch):
         maker.path(source)
 
 
-# What nvcc takes, on g++: there is no nvcc on most machines.
+# A compiler with nvcc's options, on g++: there is no nvcc on most machines.
 NVCC = """
 [ "$1" = --version ] && exec g++ --version
 case " $* " in *" -E "*) set -- -D__CUDA_ARCH__=750 "$@" ;; esac

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|R\"\w*\(.*?\)\w*\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
-# What kernel authors write themselves may be named: kp::zeroed, std::exception.
+# Names that kernel authors write themselves may appear: kp::zeroed, std::exception.
 CPP = re.compile(r"\b(?!kp::|std::)\w+::\w|\bnullptr\b")
 # Text that is a program, not a message.
 PROGRAMS = re.compile(r"sdk/(compiler/codegen/(c|c_family|cuda|opencl|device|frame|llvm)/|programs/execute/source)")

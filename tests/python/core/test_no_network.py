@@ -23,7 +23,7 @@ print("called")
 
 
 def _works(*command: str) -> bool:
-    """Whether this machine has the program and permits it; containers often don't."""
+    """True if this machine has the program and permits it; containers often don't."""
     if shutil.which(command[0]) is None:
         return False
     return subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0

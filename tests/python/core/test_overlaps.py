@@ -1,4 +1,4 @@
-"""What may share memory with what is written: decided exactly, however views interleave."""
+"""Arguments that may share memory with a written tensor: decided exactly, however views interleave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reads the insides of torch and JAX stays in one folder each, and can be turned off."""
+"""Code that reads the insides of torch and JAX is in one folder each, and can be turned off."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ TORCH_HOOKS = sorted(name for name in _private.HOOKS if name.startswith("torch."
 
 
 def _run(code: str, setting: str, *arguments: str) -> tuple[str, list[str], list[str]]:
-    """What the process printed, its log, and its warnings."""
+    """The output of the process, its log, and its warnings."""
     environment = os.environ | {"KERNPACK_PRIVATE": setting, "KERNPACK_LOG": "debug"}
     done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -179,7 +179,7 @@ def test_hooks_into_torch_are_used_on_any_version_unless_turned_off(k, setting: 
 
 
 _FACTS = "from kernpack._private.torch import facts; own = facts.{0}; facts.{0} = {1}"
-# What another torch might do, and the hooks whose checks see it.
+# Changes that another torch might make, and the hooks whose checks notice them.
 CHANGED_TORCH = {
     "a tensor's C++ half lies 8 bytes on": (
         _FACTS.format("_row", "lambda b, t, *rest: (t, t._cdata + 8, *own(b, t, *rest)[2:])"),

@@ -18,7 +18,7 @@ def checker() -> kernpack.Module:
     return load_checker()
 
 
-# What the calls drawn must be refused for, at the least, so that each of the checks is compared.
+# Reasons for which drawn calls must be refused at least once, so that each check is compared.
 REASONS = (
     "expected a tensor of shape .*, got None",
     "expected a tensor of shape .*, got float",

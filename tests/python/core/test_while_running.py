@@ -1,4 +1,4 @@
-"""What may happen while a kernel runs without the GIL."""
+"""Events while a kernel runs without the GIL."""
 
 from __future__ import annotations
 

@@ -293,7 +293,7 @@ def both():
 
 
 def refusals():
-    """What is refused, and how."""
+    """Refused calls and their errors."""
     q = to_device(np.zeros((1, 1, 1, 257), np.float32))
     small = to_device(np.zeros((1, 1, 1, 8), np.float32))
     for call, text in (

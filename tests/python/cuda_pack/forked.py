@@ -30,7 +30,7 @@ def _main(
 def run(
     script: Path, arguments: Sequence[str], variables: Mapping[str, str], places: Sequence[str], output: Path
 ) -> str:
-    """What it prints, by way of the file `output`. Fails where it does, or where it takes longer than _SECONDS."""
+    """The output of the script, through the file `output`. Fails if the script fails, or takes longer than _SECONDS."""
     child = _CONTEXT.Process(target=_main, args=(str(script), arguments, dict(variables), places, str(output)))
     child.start()
     child.join(_SECONDS)

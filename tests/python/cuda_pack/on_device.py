@@ -12,7 +12,7 @@ K = kernpack.load(sys.argv[1].split(os.pathsep))
 
 
 def failed_assertion(name):
-    """What the error of a failed assertion says: a GPU prints the name to stderr and tells the host the kind of failure only."""
+    """The error of a failed assertion: a GPU prints the name to stderr and tells the host the kind of failure only."""
     return name if os.environ.get("KERNPACK_EMULATOR") else "CUDA_ERROR_ASSERT"
 
 

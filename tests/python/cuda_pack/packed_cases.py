@@ -92,7 +92,7 @@ def embedding():
 
 
 def damaged(how: str):
-    """What isn't a packed weight is found on the device, which alone can read it; a process for each."""
+    """A tensor that isn't a packed weight is found on the device, which alone can read it; a process for each."""
     packed = K.pack_q4_1(random_blocks(np.random.default_rng(4), "q4_1", 20, 64)).copy()
     columns, flat = 64, packed.reshape(-1)
     if how == "magic":

@@ -1,4 +1,4 @@
-"""What ptxas says about the kernels of kernels/cuda: none spills registers to memory where it matters."""
+"""The report of ptxas about the kernels of kernels/cuda: none spills registers to memory where it matters."""
 
 from __future__ import annotations
 

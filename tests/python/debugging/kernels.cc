@@ -1,4 +1,4 @@
-// What goes wrong in a kernel, in lines that the tests find by their comments.
+// Errors in kernels, in lines that the tests find by their comments.
 #include <kernpack/kernel.h>
 
 #include <vector>

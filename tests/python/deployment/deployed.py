@@ -1,4 +1,4 @@
-"""What the tests of this folder install: kernpack, a kernel package with its metadata, and a program that uses both without NumPy."""
+"""Packages that the tests of this folder install: kernpack, a kernel package with its metadata, and a program that uses both without NumPy."""
 
 from __future__ import annotations
 

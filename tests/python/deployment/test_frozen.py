@@ -9,7 +9,7 @@ import pytest
 from deployed import PYTHON, environment, run, works
 from kernpack import _freeze
 
-# What a tool would collect of this environment besides: kernpack serves these, and a program that doesn't import them needs none.
+# Further packages of this environment that a tool would collect: kernpack serves these, and a program that doesn't import them needs none.
 OTHERS = "numpy,torch,jax,jaxlib,ml_dtypes,kernpack_sdk"
 
 

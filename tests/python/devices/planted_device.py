@@ -1,4 +1,4 @@
-"""What the checking mode says of planted bugs on a device: `python planted_device.py MODULE` goes through them
+"""Findings of the checking mode about planted bugs on a device: `python planted_device.py MODULE` goes through them
 on the fake driver of CUDA."""
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def test_memory_without_addresses_is_not_shared(toy: kernpack.Device) -> None:
 
 
 class _CopiedToHost:
-    """What a consumer does that asks for the tensor on the CPU."""
+    """A consumer that asks for the tensor on the CPU."""
 
     def __init__(self, tensor: kernpack.Tensor) -> None:
         self.tensor = tensor

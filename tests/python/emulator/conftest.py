@@ -1,4 +1,4 @@
-"""What the tests of the emulated device need."""
+"""Fixtures of the tests of the emulated device."""
 
 from __future__ import annotations
 

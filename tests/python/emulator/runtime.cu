@@ -1,4 +1,4 @@
-// What kernels' host code calls of NVIDIA's runtime library, on the emulated device.
+// Calls of kernels' host code into NVIDIA's runtime library, on the emulated device.
 #include <kernpack/cuda.h>
 
 #include <string>
@@ -83,7 +83,7 @@ void Shared(kp::TensorView x, kp::MutTensorView out) {
                    static_cast<int>(x.numel()));
 }
 
-// What host code sizes its launches by.
+// Facts by which host code sizes its launches.
 void Sizes(kp::TensorView x, kp::MutTensorView out) {
   const kp::cuda::DeviceGuard guard(x.device());
   cudaDeviceProp has{};

@@ -3,7 +3,7 @@
 
 namespace kp = kernpack;
 
-// What T's values are as floats, what those are as T again, sums with the value of the next thread, and halves of them.
+// The values of T as floats, these floats as T again, sums with the value of the next thread, and halves of them.
 template <class T>
 __global__ void NumbersKernel(kp::Span<const int32_t> bits, kp::Span<float> wide, kp::Span<int32_t, 2> out) {
   using Bits = typename T::Bits;

@@ -1,4 +1,4 @@
-"""What the emulated device counts of kernels: in the file that KERNPACK_EMULATOR_COUNTS names, by `counted`, and printed."""
+"""Counts of kernels on the emulated device: in the file that KERNPACK_EMULATOR_COUNTS names, by `counted`, and printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of examples/chat share, and the environment of those that do what a stranger does."""
+"""Fixtures that the tests of examples/chat share, and the environment of those that do what a stranger does."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_every_format_is_computed_with(k, tmp_path, form, head):
 
 @pytest.mark.parametrize(("form", "head"), [("F32", False), ("F16", True), ("BF16", False)])
 def test_numbers_without_blocks_keep_their_values(k, tmp_path, form, head):
-    """What is left is the rounding of keys and values to f16. Rounded to Q8_0, the logits were 2e-2 off."""
+    """The remaining difference is the rounding of keys and values to f16. Rounded to Q8_0, the logits were 2e-2 off."""
     from gguf_file import GgufFile
     from model import Model
     from reference import Reference

@@ -123,7 +123,7 @@ def test_a_prompt_is_read_from_where_it_is_new(k, tmp_path, host):
 
 
 def test_a_prompt_compiles_to_one_graph_too(k, tmp_path):
-    """What the host compiled does with single tokens, for chunks of any length."""
+    """The compiled host handles chunks of any length like single tokens."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     model = make("torch", k, write(tmp_path / "m.gguf"))
     whole = torch.compile(model.module, fullgraph=True, dynamic=True)

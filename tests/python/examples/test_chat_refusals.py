@@ -77,7 +77,7 @@ REFUSED = [
     ({"tensors": {"output.weight": np.ones((8, 64), np.float32)}}, "output.weight: expected the shape [262, 64], got "),
     ({"byte_order": gguf.GGUFEndian.BIG}, "is a big-endian file"),
 ]
-# What is beside the sizes in files of this family, and changes no result.
+# Keys beside the sizes in files of this family that don't change results.
 ACCEPTED = {
     "llama.vocab_size": SIZES["pieces"],
     "llama.tensor_data_layout": "Meta AI original pth",

@@ -43,7 +43,7 @@ def damaged(whole: bytes, seed: int) -> bytes:
 
 
 def read_each(cases: Iterable[bytes], folder: Path) -> list[str]:
-    """What the Python host says about each file."""
+    """The Python host's message about each file."""
     path, errors, found = folder / "damaged.gguf", folder / "errors", []
     with (
         errors.open("w") as log,

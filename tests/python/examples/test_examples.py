@@ -58,7 +58,7 @@ def _wheel(project: Path, site: Path) -> None:
 
 
 def _cmake(project: Path) -> str:
-    """What its first test prints."""
+    """The output of the project's first test."""
     prefix = ROOT / "build/install"
     if not prefix.is_dir():
         pytest.fail("build/install is missing: build the preset dev, cmake --install build/dev --prefix build/install")

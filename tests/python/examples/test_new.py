@@ -1,4 +1,4 @@
-"""What a stranger does: an environment of its own from the wheels in dist/, `kernpack new`, and the new project's own tests."""
+"""The steps of a stranger: a fresh environment from the wheels in dist/, `kernpack new`, and the new project's own tests."""
 
 from __future__ import annotations
 

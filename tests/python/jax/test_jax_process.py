@@ -1,4 +1,4 @@
-"""What holds for a whole process: 64-bit types, two versions of a module, threads, memory, registration."""
+"""Properties of a whole process: 64-bit types, two versions of a module, threads, memory, registration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernels compute, in NumPy: in float64, or in the wider type of the arrays given.
+"""References of the kernels in NumPy: in float64, or in the wider type of the arrays given.
 
 The norms, softmax's gradient and the tanh form take complex arrays too (derivatives.py): they use no absolute value, and
 compare real parts only.

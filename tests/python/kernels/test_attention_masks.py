@@ -42,7 +42,7 @@ def test_masks_of_every_shape_broadcast(k, shape, kind, options):
     for mask_shape in ((batch, heads, queries, keys), (1, 1, queries, keys), (batch, 1, 1, keys), (1, heads, 1, keys)):
         mask, wide_mask = mask_of(kind, mask_shape)
         found = k.masked_attention(*given, mask, **options)
-        # What is added spreads the weights: a result can be as large as a value, and is rounded accordingly.
+        # The added mask spreads the weights: a result can be as large as a value, and is rounded accordingly.
         np.testing.assert_allclose(found, masked(*wide, wide_mask, **options), rtol=0, atol=2 * TOLERANCE["f32"])
 
 

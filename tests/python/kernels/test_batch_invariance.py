@@ -13,7 +13,7 @@ ROWS = 70
 SIZES = (1, 2, 3, 4, 5, 8, 13, ROWS - 1)
 WIDTH = 577  # whole vectors and a rest, at every level
 DOCS = Path(__file__).resolve().parents[3] / "docs/kernels.md"
-# What isn't a row's result, and a row's result that its place decides.
+# Results that don't belong to a row, and results of a row that depend on its place.
 WITHOUT = {name for name in INFERENCE if name.startswith("pack_")} | {
     "adamw",
     "clip_grad_norm",

@@ -1,4 +1,4 @@
-"""What the signatures of the wheel say beyond shapes: who has a gradient, who works column by column, whose bits are the same on
+"""Facts in the signatures of the wheel beyond shapes: who has a gradient, who works column by column, whose bits are the same on
 every run; and that it's so."""
 
 import re

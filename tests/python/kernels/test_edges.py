@@ -22,7 +22,7 @@ GELU_ABSOLUTE = {"f32": 2e-7, "f64": 0.0, "f16": 1.5e-5, "bf16": 1.5e-5}
 
 
 def decay(x, kind):
-    """What GELU and its slope are no larger than left of zero, times the conditioning of exp there."""
+    """An upper bound of GELU and its slope left of zero, times the conditioning of exp there."""
     a = np.abs(np.clip(x, -200, 200))
     v = a * a / 2 if kind == "none" else 1.5957691 * a + 0.0713548 * a**3
     return np.minimum(1, np.exp(-v) * (1 + a + (0 if kind == "none" else a**3)) * (1 + v))

@@ -23,7 +23,7 @@ def close(found, expected, tolerance):
 
 
 def with_torch(optimizer, params, steps, **options):
-    """What PyTorch's optimizer makes of float64 copies."""
+    """The result of PyTorch's optimizer on float64 copies."""
     leaves = [p.double().requires_grad_() for p in params]
     made = optimizer(leaves, **options)
     for grads in steps:

@@ -22,7 +22,7 @@ PACKAGES = {
     "kernels/kernpack_kernels": "kernpack_kernels",
 }
 _FOLDERS = ("ffi", "sdk", "bindings", "kernels", "examples")
-# What the build files put on the include path, for files under the key and for all others.
+# The include paths of the build files, for files under the key and for all others.
 _INCLUDE = {
     "ffi/src": ("ffi/src",),
     "sdk/compiler": ("sdk/compiler",),

@@ -1,4 +1,4 @@
-"""What each function takes and is compiled for, one column a property: from its contract and its variants, and tried by calls."""
+"""The arguments and targets of each function, one column per property: from its contract and its variants, and tried by calls."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _ONCE = {
 
 
 def _processors(targets: list[str | None]) -> list[str]:
-    """What targets for CPUs say of the processor. Others, such as those of kernpack-kernels-cuda, may be installed or not."""
+    """The processors in targets for CPUs. Others, such as those of kernpack-kernels-cuda, may be installed or not."""
     on_cpu = [target for target in targets if target and target.partition(" ")[0] in ("llvm", "c")]
     return [target.partition("-mcpu=")[2].replace(" -mattr=", "").replace(",", "") for target in on_cpu]
 

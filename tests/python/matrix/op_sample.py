@@ -56,7 +56,7 @@ class Sample:
         ]
 
     def call(self, op: Callable[..., Any], args: list[Any]) -> list[Any]:
-        """What was written in place, and then the results: the order in which JAX returns them."""
+        """The arguments that were written in place, and then the results: the order in which JAX returns them."""
         results = op(*args, **self.kwargs)
         return [*flat([args[i] for i in self.writes]), *flat(results)]
 

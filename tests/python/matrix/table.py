@@ -41,7 +41,7 @@ def cell(framework: str, function: str, column: str) -> str:
 
 
 def found(framework: str, column: str, op: Callable[..., Any], sample: Sample) -> str:
-    """What a column's check says. Where the sample says that the op lacks it, the framework must refuse."""
+    """The result of a column's check. If the sample says that the op lacks the feature, the framework must refuse it."""
     check = importlib.import_module(f"{framework}_cells").COLUMNS[column]
     reason = sample.lacks.get(f"{framework} {column}") or sample.lacks.get(column)
     if reason is None:

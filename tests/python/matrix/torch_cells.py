@@ -1,4 +1,4 @@
-"""What each function does in PyTorch, one column a transformation: a check gives the cell's word, or fails."""
+"""The behaviour of each function in PyTorch, one column per transformation: a check gives the cell's word, or fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a traced function cannot do, each with a message that says what to do instead."""
+"""Operations that a traced function can't do, each with a message that names the alternative."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Driver:
         return text.value.decode()
 
     def use_host_level(self, level: int) -> None:
-        """What modules loaded from now on run on: 1 to 3, x86-64's base, v3 or v4 or the best below that; 0: the best."""
+        """The level on which modules run that are loaded from now on: 1 to 3, x86-64's base, v3 or v4 or the best below that; 0: the best."""
         self._library.kernpack_emulator_set(b"host_level", ctypes.c_long(level))
 
     def host_level(self) -> int:

@@ -132,7 +132,7 @@ def _turn(a: float) -> float:
     return 2 * math.pi * (turns - round(turns))
 
 
-# What the manual allows, and more where a value is near a zero of the function, where it allows an absolute error.
+# The errors that the manual allows, and more if a value is near a zero of the function, where it allows an absolute error.
 def approximations() -> Iterator[Form]:
     real = lambda a: not math.isnan(a)  # noqa: E731
     finite = math.isfinite

@@ -81,7 +81,7 @@ class Cases:
         self.inputs = [_array([case[i] for case in self.words], t) for i, t in enumerate(form.ins)]
 
     def run(self, driver: Driver, module: ctypes.c_void_p, kernel: str) -> np.ndarray:
-        """What came of each."""
+        """The result of each form."""
         padded = len(self.inputs[0])
         out = np.zeros(padded, dtype=f"u{_class(self.form.out)[2]}")
         return driver.run(module, kernel, padded // BLOCK, BLOCK, self.inputs, out)[: len(self.words)]

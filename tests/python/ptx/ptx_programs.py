@@ -17,7 +17,7 @@ THREADS = 64
 PER_MODULE = 50
 # Where a GPU differs. ptxas (of CUDA 13.0 and 13.5) runs the last part of a guarded set of 16-bit operands where the guard is false.
 COMPILED_WRONGLY = {26, 131, 286}
-# What ptxas puts together lets a NaN through, or its sign: max of a number and itself, a negation that the next instruction takes up.
+# Instructions that ptxas combines let a NaN through, or its sign: max of a number and itself, a negation that the next instruction takes up.
 OTHER_NANS = {36, 88, 142, 217, 340, 346}
 
 

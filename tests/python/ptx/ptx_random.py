@@ -41,7 +41,7 @@ def _usable() -> list[list[Form]]:
 
 
 def _loses_guard(form: Form) -> bool:
-    """Whether ptxas (of CUDA 13.0 and 13.5) runs a part of it where its guard is false: all of testp, and set's way to a float."""
+    """True if ptxas (of CUDA 13.0 and 13.5) runs a part of it where its guard is false: all of testp, and set's way to a float."""
     return form.name.startswith("testp") or (form.name.startswith("set.") and form.out in FORMATS)
 
 

@@ -1,4 +1,4 @@
-"""What a GPU gave, bit by bit: `ptx_recorded.py FILE` records it, with KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1; without, what
+"""The results of a GPU, bit by bit: `ptx_recorded.py FILE` records them, with KERNPACK_TEST_CUDA_DRIVER=libcuda.so.1; without, those that
 the emulated device gives.
 
 A case is recorded as two digests: of what is run and on what, and of what came out. Approximations aren't among the cases."""

@@ -32,5 +32,5 @@ def test_bits_are_those_of_a_gpu(kind: str, level: int) -> None:
     finally:
         driver.use_host_level(0)
     assert not wrong, f"{len(wrong)} of {len(recorded)}: " + ", ".join(wrong[:20])
-    # What has been added since then is known once it has run on a GPU: ptx_recorded.py.
+    # Cases that were added since then are known once they have run on a GPU: ptx_recorded.py.
     assert len(unknown) <= len(recorded) // 10, f"not recorded, or tried on other values: {', '.join(unknown[:20])}"

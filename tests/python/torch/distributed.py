@@ -1,4 +1,4 @@
-"""What test_torch_distributed.py runs in each of four processes: gloo, one CPU device each."""
+"""The program of test_torch_distributed.py in each of four processes: gloo, one CPU device each."""
 
 from __future__ import annotations
 

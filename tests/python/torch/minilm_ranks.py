@@ -1,4 +1,4 @@
-"""What test_torch_distributed.py runs in each of four processes: MiniLM from its real weights, sharded, against one process."""
+"""The program of test_torch_distributed.py in each of four processes: MiniLM from its real weights, sharded, against one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What test_torch_distributed.py runs in each of four processes: what DTensor may do with parameters written in place, dims called
+"""The program of test_torch_distributed.py in each of four processes: operations of DTensor on parameters written in place, dims called
 independent, and tensors passed by keyword."""
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def independent_dims_are_split() -> None:
 
 
 def columns_of_a_table_are_split() -> None:
-    """What works column by column is called on each device's columns, and its gradient needs no other's."""
+    """An op that works column by column is called on each device's columns, and its gradient needs no other device's columns."""
     kernels = kernpack.load("kernpack_kernels")
     table, x = torch.randn(6, 8), torch.randn(2, 3, 8)
     indices, mask = torch.tensor([[0, 5, 0], [2, 2, 1]]), torch.tensor([[1, 1, 0], [1, 0, 1]])

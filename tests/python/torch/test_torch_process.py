@@ -1,4 +1,4 @@
-"""What depends on the order of imports, on threads and on forks: each in a process of its own."""
+"""Behaviour that depends on the order of imports, on threads and on forks: each case in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a patched model has to do as it did before: each check gives tensors of a model, which are compared with those of the plain one."""
+"""Properties that a patched model must keep: each check gives tensors of a model, which are compared with those of the plain one."""
 
 from __future__ import annotations
 

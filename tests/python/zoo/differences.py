@@ -21,7 +21,7 @@ ROUNDED = 0.02  # autocast: beside that, twice the plain model's own error is al
 
 @dataclass
 class Report:
-    """What came of one architecture."""
+    """The outcome of one architecture."""
 
     patched: list[str]  # what the table of patch() says is replaced
     passed: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ def compare(of: Tiny) -> Report:
 
 
 def _traced_plain(check: Callable[[Tiny], checks.Tensors], of: Tiny, found: Result, exact: Result) -> Result:
-    """What a traced model should give: the plain model's own forward, unless the plain model's trace raises or gives other numbers too, as
+    """The expected result of a traced model: the plain model's own forward, unless the plain model's trace raises or gives other numbers too, as
     FSMT's does under torch.compile."""
     if isinstance(found, Exception):
         return _run(check, of)
@@ -124,7 +124,7 @@ def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def _state(model: Any) -> dict[str, Any]:
-    """What patch() changes and unpatch() has to restore."""
+    """State that patch() changes and unpatch() must restore."""
     state: dict[str, Any] = {"config": copy.deepcopy(model.config.to_dict())}
     for name, config in _configs(model.config):
         state[f"attention of {name}"] = config._attn_implementation

@@ -84,7 +84,7 @@ _DISENTANGLED = {
     "pos_att_type": ["c2p", "p2c"],
     "position_biased_input": False,
 }
-# What the names of fields don't say, by the kind of model.
+# Sizes that the names of fields don't tell, by the kind of model.
 OF_KIND: dict[str, dict[str, Any]] = {
     "bamba": {"attn_layer_indices": [1]},
     "data2vec-audio": _SPEECH,

@@ -69,7 +69,7 @@ def _name_of(body: Any) -> str:
 
 
 def _chosen(body: Callable[..., None], known: dict[str, Any]) -> dict[str, Any]:
-    """What the body asks for, by the names of its parameters."""
+    """The values that the body requests by the names of its parameters."""
     chosen = {}
     for name, parameter in inspect.signature(body).parameters.items():
         if name in known:

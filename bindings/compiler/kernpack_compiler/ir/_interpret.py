@@ -56,7 +56,7 @@ def _new(name: str, param: _ir.Param, shape: list[int]) -> kernpack.Tensor:
 
 
 def _value(name: str, param: _ir.Param, argument: Any, tensors: list[Any]) -> Any:
-    """What the interpreter takes for an argument; tensors made of it stay alive in `tensors`."""
+    """The interpreter's value for an argument; tensors made of it stay alive in `tensors`."""
     if param[3] is None:
         if not isinstance(argument, Real):
             raise TypeError(f"{name}: {param[0]}: expected a number for {param[2].name}, got {type(argument).__name__}")

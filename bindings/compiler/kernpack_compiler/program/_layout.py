@@ -39,7 +39,7 @@ class Box:
     given: list[int | None] = dataclasses.field(default_factory=list)  # bytes of the parameters that are copied here
 
     def lines(self, most: int) -> list[str]:
-        """What the box says, one line per function, at most `most`; "matmul x3" for a run of three."""
+        """The text of the box, one line per function, at most `most`; "matmul x3" for a run of three."""
         runs: list[tuple[str, int]] = []
         for label in self.labels:
             if runs and runs[-1][0] == label:

@@ -1,7 +1,7 @@
 """The command `kernpack`, which is `python -m kernpack`: what the runtime wheel answers by itself, with the standard library alone.
 
-Everything else belongs to kernpack-sdk, which takes over when it is installed. Exit codes: 0 done; 1 it failed, or found what should
-be mended; 2 the command line is wrong; 3 a package that it needs isn't installed.
+Everything else belongs to kernpack-sdk, which takes over when it is installed. Exit codes: 0 done; 1 failed, or found
+problems; 2 the command line is wrong; 3 a required package isn't installed.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ _MACRO = {"backward": "KP_GRAD", "tangent": "KP_JVP"}
 def _call_text(call: dict[str, Any]) -> list[str]:
     if "refused" in call:
         return ["the call would be refused:", f"  {call['refused']}"]
-    lent = "its arguments are passed as they are" + ("" if call["copied"] else ", none is copied")
+    lent = "some arguments are copied first:" if call["copied"] else "arguments are passed without a copy"
     lines = [f"the call runs on {call['device']}; {lent}"]
     lines += [f"  copies {copy['name']} into row-major memory: {copy['bytes']} bytes" for copy in call["copied"]]
     lines += [f"  converted: {text}" for text in call["converted"]]

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         for each in problems:
             print(f"{each.problem}: {each.text}", file=sys.stderr)
         if not problems:
-            print(f"{path}: {len(locked)} wheels are as locked")
+            print(f"{path}: {len(locked)} {'wheel matches' if len(locked) == 1 else 'wheels match'} the lock")
     return int(bool(problems))
 
 

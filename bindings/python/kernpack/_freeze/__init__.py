@@ -1,4 +1,4 @@
-"""What PyInstaller asks, through the entry point `pyinstaller40`, when it freezes a program that imports kernpack: where hooks lie.
+"""Tells PyInstaller where its hooks are, through the entry point `pyinstaller40`, when it freezes a program that imports kernpack.
 
 A kernel package needs a hook, since nothing imports its shared objects. One is written for each package that announces itself under
 `kernpack.modules`, so that authors don't write any.

@@ -1,4 +1,4 @@
-"""What a frozen program needs of a kernel package besides its Python files."""
+"""The files of a kernel package that a frozen program needs, besides Python files."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _missed: set[str] = set()
 
 @functools.cache
 def is_private_allowed(name: str) -> bool:
-    """Whether to look for the hook. The log has a line, once, where not."""
+    """True if the hook may be looked for. If not, one line is logged, once."""
     why = _unwanted(name)
     if why:
         _core.log_debug(f"private hook {name} is off: {why}")

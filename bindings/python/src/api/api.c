@@ -43,7 +43,7 @@ static PyObject* TorchWay(PyObject* module, PyObject* const* objects, Py_ssize_t
   return PyLong_FromLong(kpy_torch_way(objects, count));
 }
 
-/* What inspect.signature() and help() read. A kind with a default shows it. */
+/* The text that inspect.signature() and help() read. A kind with a default shows it. */
 #define SECOND(first, second, ...) second
 #define DEFAULT_OF(probe) SECOND(probe, "", "")
 #define DEFAULT_OPT_DEVICE ~, "=\"cpu\""

@@ -27,7 +27,7 @@ static int IsOwned(KpyArgKind kind) {
   return kind == KPY_ARG_TENSOR || kind == KPY_ARG_TARGET || kind == KPY_ARG_FUNCTION || kind == KPY_ARG_VALUE;
 }
 
-/* What the readers below answer: 1: read; 0: it is of another type; OUT_OF_RANGE; -1: a Python exception is set. */
+/* Results of the readers below: 1: read; 0: it is of another type; OUT_OF_RANGE; -1: a Python exception is set. */
 enum { OUT_OF_RANGE = 2 };
 
 static int ReadStr(PyObject* object, KpBytes* out) {

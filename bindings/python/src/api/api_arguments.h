@@ -1,5 +1,5 @@
-/* What an argument of kernpack._core's functions may be, and the one parser that reads them all. api_table.h says which function
- * takes which. */
+/* The kinds of argument of kernpack._core's functions, and the parser that reads all of them. api_table.h lists the arguments of each
+ * function. */
 #ifndef KERNPACK_PYTHON_API_API_ARGUMENTS_H_
 #define KERNPACK_PYTHON_API_API_ARGUMENTS_H_
 

@@ -87,7 +87,7 @@ static void NameOpaque(KpyFunction* f, KpyTypedCall* t) {
   }
 }
 
-/* Whether the call fits the signature, and memory for what it returns. */
+/* Checks that the call fits the signature, and allocates its results. */
 static int CheckAndAllocate(KpyFunction* f, KpyTypedCall* t, int given_out) {
   int32_t i;
   if (t->local->memo == NULL || given_out || !kpy_memo_recall(f, t)) {

@@ -4,7 +4,7 @@
 
 #include "python/base.h"
 
-/* What Python calls: `self` is the KpyFunction. */
+/* The function that Python calls; `self` is the KpyFunction. */
 KPY_HIDDEN PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 /* After a change of on_cpu or has_jax_programs; the caller holds the lock of threads.h. */
 KPY_HIDDEN void kpy_choose_entry(KpyFunction* f);

@@ -28,7 +28,7 @@ static inline int kpy_number(PyObject* object, KpAny* out) {
   return object == Py_True || object == Py_False;
 }
 
-/* What a function returned, as a Python object that `family` (nullable) owns if it is a tensor; releases it. */
+/* Converts the value that a function returned into a Python object, and releases the value. `family` (nullable) owns a tensor. */
 KPY_HIDDEN PyObject* kpy_take_result(const KpyFunction* f, KpAny* result, const KpyFamily* family);
 
 /* On the CPU, which has a target. */

@@ -9,7 +9,7 @@
 
 static void ReleaseHostObject(void* object) { kp_release((KpObject*)object); }
 
-/* What a result will look like. It is allocated once all that can fail for the contract's sake is done. */
+/* Records dtype, shape and device of a result. It is allocated after all checks of the contract have passed. */
 static int PlanResult(void* self, int32_t index, const KpDLTensor* prototype, KpAny* out) {
   KpyTypedCall* t = (KpyTypedCall*)self;
   const size_t bytes = (size_t)prototype->ndim * sizeof(int64_t);

@@ -23,7 +23,7 @@ static inline const KpyFamily* kpy_receiver(const KpyTypedCall* t) {
 /* call_results.c. Functions returning int: 0, or -1 with a Python exception set. */
 KPY_HIDDEN int kpy_plan_results(KpyFunction* f, KpyTypedCall* t); /* prototypes and the workspace, from the frame */
 KPY_HIDDEN int kpy_allocate_results(KpyFunction* f, KpyTypedCall* t, int given_out); /* as planned */
-/* What the caller gets: None, one, or a tuple. */
+/* Returns the results to the caller: None, one result, or a tuple. */
 KPY_HIDDEN PyObject* kpy_finish_results(KpyFunction* f, KpyTypedCall* t, int32_t count);
 KPY_HIDDEN PyObject* kpy_host_results(KpyFunction* f, KpyTypedCall* t, const KpAny* result); /* of kp_call */
 KPY_HIDDEN void kpy_discard_results(KpyFunction* f, KpyTypedCall* t);

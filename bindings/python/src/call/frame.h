@@ -6,7 +6,7 @@
 #include "values/family.h"
 #include "function.h"
 
-/* What must be let go when the call ends. */
+/* References and buffers to release when the call ends. */
 typedef struct KpyKeep {
   void* what;
   void (*release)(void* what);
@@ -64,7 +64,7 @@ static inline void kpy_call_begin(KpyCall* call, KpyFunction* function) {
   call->divert_hook = NULL;
 }
 
-/* What errors call the function and the argument that is being converted. */
+/* The names of the function and of the argument that is being converted, for errors. */
 static inline const char* kpy_who(const KpyCall* call) { return call->function ? call->function->name : "kernpack"; }
 static inline const char* kpy_what(const KpyCall* call) { return call->argument ? call->argument : "argument"; }
 

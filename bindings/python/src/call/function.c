@@ -122,7 +122,7 @@ static int MakeCallable(KpyFunction* f) {
   return f->callable == NULL ? -1 : 0;
 }
 
-/* What the lock guards. */
+/* Guarded by the lock. */
 static KpyFunction* g_made; /* the newest; none is ever freed */
 static PyObject* g_interned; /* dict: address of the loaded function -> FunctionInfo */
 
@@ -158,7 +158,7 @@ static void Follow(KpyFunction* f, int checking) {
   kpy_choose_entry(f);
 }
 
-/* Whether anybody asks; calls that still run under checks don't count. */
+/* True if the checking mode is on; calls that still run under checks don't count. */
 static int IsChecking(void) { return __atomic_load_n(kp_checking(), __ATOMIC_RELAXED) % KP_CHECKING_CALL != 0; }
 
 KPY_HIDDEN void kpy_follow_watchers(void) {

@@ -17,7 +17,7 @@ typedef struct KpyParam {
 /* A call, by positional and then keyword arguments, as in CPython's vectorcall. */
 typedef PyObject* (*KpyEnter)(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
-/* What calls of the function teach (locals.h). */
+/* Caches of a function's calls (locals.h). */
 struct KpyLocal {
   KpySlots* slots; /* length num_slots */
   KpyMemo* memo; /* NULL: each call is checked */

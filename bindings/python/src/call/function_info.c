@@ -1,4 +1,4 @@
-/* What Python reads off a FunctionInfo. */
+/* The attributes of a FunctionInfo in Python. */
 #include "python/errors.h"
 #include "function.h"
 #include "values/values.h"

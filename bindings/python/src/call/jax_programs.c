@@ -43,7 +43,7 @@ static void Free(KpyJaxProgram* p) {
   PyMem_Free(p);
 }
 
-/* Whether two static arguments mean the same program. -0.0 is not 0.0, NaN is NaN, and True is not 1. */
+/* True if two static arguments mean the same program. -0.0 is not 0.0, NaN is NaN, and True is not 1. */
 static int Same(PyObject* a, PyObject* b) {
   if (a == b) return 1;
   if (Py_TYPE(a) != Py_TYPE(b)) return 0;

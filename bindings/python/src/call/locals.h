@@ -1,7 +1,8 @@
-/* What calls of a function teach: how types are read, what passed the check last, which JAX programs there are.
+/* Caches of a function's calls: the converters of types, the arguments that passed the last check, JAX programs.
  *
- * With a GIL all threads share one. Without it each thread has its own: no call waits for another thread, nor reads what one writes. A
- * thread that ends leaves what it learnt to the next one that begins, so there are as many as threads that lived at once. */
+ * With a GIL, all threads share one set of caches. Without a GIL, each thread has its own set, so no call waits for another thread or reads
+ * data that another thread writes. A thread that ends leaves its set to the next thread that begins, so there are as many sets as threads
+ * that lived at the same time. */
 #ifndef KERNPACK_PYTHON_CALL_LOCALS_H_
 #define KERNPACK_PYTHON_CALL_LOCALS_H_
 

@@ -65,7 +65,7 @@ static inline int SameTensor(const Remembered* known, const KpDLTensor* tensor) 
 
 static inline uintptr_t AddressOf(const KpDLTensor* tensor) { return (uintptr_t)tensor->data + tensor->byte_offset; }
 
-/* Whether what is written may share a byte with another argument. Every tensor is as the memo knows it. */
+/* True if a written tensor may share a byte with another argument. Every tensor has the shape and strides in the memo. */
 static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
   const KpyMemo* memo = t->local->memo;
   int32_t w, j;

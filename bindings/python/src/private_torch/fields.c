@@ -80,7 +80,7 @@ static long VersionOf(PyObject* tensor) {
   return value;
 }
 
-/* Whether the shorter way to the version counter does what is expected. */
+/* Checks that the direct access to the version counter works as expected. */
 static int FindBump(PyObject* tensor, uint64_t counted) {
   KpyTorchLayout* layout = &kpy_torch_layout;
   const long before = VersionOf(tensor);
@@ -91,7 +91,7 @@ static int FindBump(PyObject* tensor, uint64_t counted) {
   return VersionOf(tensor) == before + 1;
 }
 
-/* Whether the guard would tell plain tensors from all others by these fields. */
+/* Checks that the guard can tell plain tensors from all other tensors by these fields. */
 static int TellsPlain(const Sample* samples, Py_ssize_t count, const KpyTorchLayout* layout) {
   Py_ssize_t i;
   for (i = 0; i < count; ++i) {

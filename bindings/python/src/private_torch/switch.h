@@ -16,7 +16,7 @@ typedef enum KpyTorchHook {
 /* One byte per hook: found in this torch, agreeing with what torch's functions say, and in use. */
 KPY_HIDDEN extern uint8_t kpy_torch_hook_on[KPY_TORCH_HOOKS];
 
-/* Whether to look for the hook: KERNPACK_PRIVATE=0 says no. */
+/* True if the hook may be used; false with KERNPACK_PRIVATE=0. */
 KPY_HIDDEN int kpy_torch_hook_allowed(KpyTorchHook hook);
 /* It was looked for: whether it may be used from now on. */
 KPY_HIDDEN void kpy_torch_hook_found(KpyTorchHook hook, int found);

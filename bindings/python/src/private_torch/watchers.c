@@ -12,7 +12,7 @@
 #include "python/threads.h"
 #include "torch/guard_torch.h"
 
-/* What __tls_get_addr takes on every architecture that has it. */
+/* The parameter of __tls_get_addr on every architecture that has this function. */
 typedef struct TlsIndex {
   unsigned long module;
   unsigned long offset;

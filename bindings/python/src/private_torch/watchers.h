@@ -1,5 +1,5 @@
-/* What else torch does in this thread while a kernel is called: modes, transforms, traces, profiles. Each must see the call. No public
- * function of torch tells, so without this hook every typed call goes through torch's dispatcher, which knows. */
+/* Modes, transforms, traces and profiles of torch that are active in this thread while a kernel is called. Each must see the call. No public
+ * function of torch reports them, so without this hook every typed call goes through torch's dispatcher, which knows. */
 #ifndef KERNPACK_PYTHON_PRIVATE_TORCH_WATCHERS_H_
 #define KERNPACK_PYTHON_PRIVATE_TORCH_WATCHERS_H_
 

@@ -1,4 +1,4 @@
-/* What all files of the call core share. Plain C on CPython's limited API (3.11), or on the whole API of a free-threaded CPython,
+/* Declarations that all files of the call core share. Plain C on CPython's limited API (3.11), or on the whole API of a free-threaded CPython,
  * which has no limited one until 3.15. Everything here needs an attached thread, which has the GIL where there is one, unless it
  * says otherwise. Functions returning int return 0, or -1 with a Python exception set. */
 #ifndef KERNPACK_PYTHON_PYTHON_BASE_H_

@@ -52,7 +52,7 @@ static PyObject* Find(const char* name) {
   return function;
 }
 
-/* What a first call needs, while it can still be imported: __del__ may make one when no module is left. */
+/* Imports the modules that a first call needs while this is still possible: __del__ may make a call when no module is left. */
 void kpy_helpers_end(void) {
   PyObject* module = PyImport_ImportModule("kernpack._core_helpers");
   PyObject* all = module == NULL ? NULL : PyModule_GetDict(module);

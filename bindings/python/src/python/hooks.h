@@ -1,4 +1,4 @@
-/* What is better written in Python: the frameworks' own paths, and helpers. */
+/* Parts that are written in Python: the paths of the frameworks, and helpers. */
 #ifndef KERNPACK_PYTHON_PYTHON_HOOKS_H_
 #define KERNPACK_PYTHON_PYTHON_HOOKS_H_
 

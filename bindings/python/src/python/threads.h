@@ -1,7 +1,7 @@
-/* What lets threads share the call core where Python has no GIL. Where there is one, it guards the same things, and the lock is nothing.
+/* Lets threads share the call core if Python has no GIL. With a GIL, the GIL guards the shared data, and the lock does nothing.
  *
- * A call takes no lock: what it learns is its thread's own (locals.h), and what all threads read is found once and published. The
- * lock guards what changes rarely: tables of frameworks, the list of functions, the error raised last. */
+ * A call takes no lock: its caches belong to its thread (locals.h), and data that all threads read is found once and published. The
+ * lock guards data that changes rarely: tables of frameworks, the list of functions, the last raised error. */
 #ifndef KERNPACK_PYTHON_PYTHON_THREADS_H_
 #define KERNPACK_PYTHON_PYTHON_THREADS_H_
 

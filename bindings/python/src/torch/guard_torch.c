@@ -129,7 +129,7 @@ static const char kTraced[] =
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
-/* Whether the call can become a step of what watches: a function without a signature isn't an operator. */
+/* True if a trace or mode can record the call: a function without a signature isn't an operator. */
 static int CanBeSeen(const KpyCall* call) {
   return call->function != NULL && call->function->program != NULL &&
          (KPY_PUBLISHED(call->function->torch_call) != NULL || kpy_has_hook("torch"));
@@ -160,7 +160,7 @@ static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
   return CanBeSeen(call) && watchers->profiled ? Divert(call, "a profiler is recording") : KPY_OK;
 }
 
-/* What watches operators must see this one: a kernel called behind its back would be missed. */
+/* Everything that watches operators must see this call: it would miss a kernel that is called directly. */
 int kpy_torch_guard_call(KpyCall* call) {
   KpyTorchWatchers watchers;
   call->torch_checked = 1;

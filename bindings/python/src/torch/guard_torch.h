@@ -1,4 +1,4 @@
-/* What a torch tensor must not be to be read directly. */
+/* Finds torch tensors that can't be read directly. */
 #ifndef KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
 #define KERNPACK_PYTHON_TORCH_GUARD_TORCH_H_
 
@@ -6,8 +6,8 @@
 #include "call/frame.h"
 #include "private_torch/fields.h"
 
-/* What the call core takes from a loaded torch without Python: entries of its libraries, found by name. Each is optional. torch promises
- * only those of its C shim, aoti_*; names of C++ are looked for in private_torch/ only. */
+/* Functions of a loaded torch's libraries that the call core uses without Python. They are found by name, and each is optional. torch
+ * promises only the functions of its C shim, aoti_*; C++ names are used in private_torch/ only. */
 /* NULL when no library of torch's that is loaded has it. */
 KPY_HIDDEN void* kpy_torch_symbol(const char* name);
 
@@ -32,15 +32,15 @@ static inline int kpy_torch_dtype_is_sure(const KpDLTensor* view) {
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 
-/* Whether gradients are recorded in this thread, and nothing else looks at calls: no mode, transform or trace. Sure only when it says 1. */
+/* 1 if gradients are recorded in this thread, and nothing else watches calls: no mode, transform or trace. 0 may be wrong. */
 KPY_HIDDEN int kpy_torch_only_gradients(void);
-/* Whether grad mode is on in this thread; whether a tensor requires a gradient. */
+/* True if grad mode is on in this thread; true if a tensor requires a gradient. */
 KPY_HIDDEN int kpy_torch_records(void);
 KPY_HIDDEN int kpy_torch_requires_grad(PyObject* tensor);
-/* Whether one of the tensors may carry a tangent; sure only when it says 0. Other objects have none. */
+/* 0 if none of the tensors carries a tangent; 1 may be wrong. Objects that aren't tensors have no tangent. */
 KPY_HIDDEN int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count);
 
-/* Whether grad mode is on; torch is asked once per call. */
+/* Asks torch, once per call, if grad mode is on. */
 KPY_HIDDEN void kpy_torch_ask_autograd(KpyCall* call);
 static inline int kpy_torch_grad_mode(KpyCall* call) {
   if (!call->torch_autograd_asked) kpy_torch_ask_autograd(call);

@@ -26,7 +26,7 @@ PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObj
   return kpy_done(0);
 }
 
-/* Whether the answer is False; takes the reference. */
+/* True if the answer is False; takes the reference. */
 static int IsNo(PyObject* answer) {
   if (answer == NULL) PyErr_Clear();
   Py_XDECREF(answer);

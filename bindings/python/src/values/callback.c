@@ -92,7 +92,7 @@ static int CallbackCall(void* self, const KpAny* args, int32_t count, KpAny* res
 
 static PyTypeObject* g_type;
 
-/* Whether only Python objects that share this callback hold the function; then its reference to the callback is theirs. */
+/* True if only Python objects that share this callback hold the function; its reference to the callback then belongs to them. */
 static int OnlyShared(const KpyCallback* self) {
   return __atomic_load_n(&self->sharers, __ATOMIC_RELAXED) > 0 &&
          (uint32_t)__atomic_load_n(&self->function->counts, __ATOMIC_RELAXED) ==

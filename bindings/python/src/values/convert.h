@@ -4,7 +4,7 @@
 
 #include "python/base.h"
 
-/* What a converter answers. DIVERT: this call belongs to a framework's own path (autograd, tracing); see hooks.c. */
+/* Results of a converter. DIVERT: this call belongs to a framework's own path (autograd, tracing); see hooks.c. */
 enum { KPY_OK = 0, KPY_ERROR = -1, KPY_DIVERT = 1 };
 
 /* Views `object` as a value. What it borrows stays valid until the call ends (kpy_call_keep_* see to that). */

@@ -16,7 +16,7 @@ struct KpyFamily {
   void (*discard)(KpyCall* call, int32_t index);
   /* A TENSOR (borrowed) as the framework's object; a new reference. */
   PyObject* (*wrap)(const KpyFamily* family, KpObject* tensor);
-  /* What kernels get from tensor_alloc during the call; NULL: the host's own. Called without the GIL. */
+  /* Allocates tensors for kernels (tensor_alloc) during the call; NULL: the host's allocator. Called without the GIL. */
   int (*tensor_alloc)(void* family, const KpDLTensor* prototype, KpAny* out);
   const KpyExchangeApi* api; /* of exchange families */
   PyTypeObject* type; /* strong; of families that know one */
@@ -36,7 +36,7 @@ KPY_HIDDEN void kpy_torch_family_init(KpyFamily* family);
  * `data`, the value. `prototype`: its shape and strides live in the call's frame. 0 or -1. */
 KPY_HIDDEN int kpy_hold_object(KpyCall* call, const KpDLTensor* prototype, int32_t index, PyObject* object, void* data,
                                KpAny* out);
-/* What a family of such results finishes and discards them with. */
+/* Finish and discard results of a family of Python objects. */
 KPY_HIDDEN PyObject* kpy_finish_object(KpyCall* call, const KpyFamily* family, int32_t index);
 KPY_HIDDEN void kpy_discard_object(KpyCall* call, int32_t index);
 

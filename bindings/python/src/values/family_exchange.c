@@ -57,7 +57,7 @@ static PyObject* Wrap(const KpyFamily* family, KpObject* tensor) {
   return (PyObject*)object;
 }
 
-/* What kp::Tensor::Empty gets in a kernel. Without the GIL. */
+/* Allocates the tensor of kp::Tensor::Empty in a kernel. Without the GIL. */
 static int TensorAlloc(void* context, const KpDLTensor* prototype, KpAny* out) {
   const KpyFamily* family = (const KpyFamily*)context;
   KpDLManagedTensorVersioned* managed = NULL;

@@ -50,7 +50,7 @@ static long MajorOf(PyObject* max_version) {
   return PyErr_Occurred() ? -1 : major;
 }
 
-/* Whether a consumer asks for the tensor on the CPU; -1 with an exception when it asks for it elsewhere. */
+/* 1 if a consumer asks for the tensor on the CPU; -1 with an exception if it asks for another device. */
 static int WantsHost(const KpDLTensor* view, PyObject* wanted) {
   int type, id;
   if (wanted == NULL || wanted == Py_None) return 0;

@@ -1,4 +1,4 @@
-/* What kernpack.Device and kernpack.DType share: immutable objects that hold one small value, and take frameworks' objects for it. */
+/* The base of kernpack.Device and kernpack.DType: immutable objects that hold one small value, and take frameworks' objects for it. */
 #ifndef KERNPACK_PYTHON_VALUES_VALUE_CLASS_H_
 #define KERNPACK_PYTHON_VALUES_VALUE_CLASS_H_
 

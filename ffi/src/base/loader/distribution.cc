@@ -153,7 +153,7 @@ class Folder {
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
 };
 
-// What is known of the folders that files were loaded from.
+// The folders from which files were loaded, with their distributions.
 struct Folders {
   ForkMutex mutex{LockRank::kNames};
   std::unordered_map<std::string, Folder> by_path;

@@ -1,4 +1,4 @@
-// What can be learnt from a shared object's bytes before any of its code runs.
+// Reads a shared object's bytes before any of its code runs.
 #ifndef KERNPACK_SRC_BASE_LOADER_IMAGE_H_
 #define KERNPACK_SRC_BASE_LOADER_IMAGE_H_
 

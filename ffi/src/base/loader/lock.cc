@@ -66,7 +66,7 @@ std::string Fault(const json& lock) {
   return {};
 }
 
-// Whether `path` ends with the locked file's: "site-packages/kernels/ops.so" with "kernels/ops.so".
+// True if `path` ends with the path of the locked file: "site-packages/kernels/ops.so" with "kernels/ops.so".
 bool EndsWith(std::string_view path, std::string_view locked) {
   return path == locked ||
          (path.size() > locked.size() && path.ends_with(locked) && path[path.size() - locked.size() - 1] == '/');

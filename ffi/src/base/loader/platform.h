@@ -1,4 +1,4 @@
-// What differs between operating systems when a shared object is loaded; a folder beside this file for each system.
+// Loading of shared objects, as far as it differs between operating systems. Each system has a folder beside this file.
 #ifndef KERNPACK_SRC_BASE_LOADER_PLATFORM_H_
 #define KERNPACK_SRC_BASE_LOADER_PLATFORM_H_
 
@@ -38,7 +38,7 @@ class SourceFile {
   size_t size_ = 0;
 };
 
-// What is known of a file that was loaded before, maybe by another process.
+// A file that was loaded before, maybe by another process.
 struct Known {
   std::string digest;
   std::string verified;  // see base/loader/verify.h

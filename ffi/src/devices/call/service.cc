@@ -1,4 +1,4 @@
-// What a kernel asks of the call that it serves: its stream, new tensors, whether to stop.
+// Services of the current call for its kernel: the stream, new tensors, the check for Ctrl-C.
 #include <atomic>
 
 #include <kernpack/host/device.h>

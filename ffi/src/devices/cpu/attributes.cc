@@ -1,4 +1,4 @@
-// What the system tells about the processor. A fact it does not tell is None.
+// The attributes of the processor, as the system reports them. An attribute that the system doesn't report is None.
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,7 +28,7 @@ int64_t Pages(int name) {
   return pages > 0 ? int64_t{pages} * sysconf(_SC_PAGESIZE) : 0;
 }
 
-// What follows the colon of the first line that begins with `key`; empty when there is none.
+// The text after the colon in the first line that begins with `key`; empty if there is no such line.
 std::string FirstValue(const char* path, const char* key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

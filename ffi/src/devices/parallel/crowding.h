@@ -1,4 +1,4 @@
-// Whether other programs keep this one's threads from running, so that waiting for them costs more than they help.
+// Detects that other programs keep this program's threads from running, so that waiting for the threads costs more than they help.
 //
 // On a crowded machine a thread can lose its CPU for milliseconds in the middle of a chunk, and the caller waits for it. Where such waits
 // add up to more than the threads save, jobs run on the caller's thread alone for a while; then threads are tried again.
@@ -12,7 +12,7 @@ namespace kernpack::host {
 
 using ParallelClock = std::chrono::steady_clock;
 
-// Whether jobs should run on the caller's thread.
+// True if jobs should run on the caller's thread.
 bool IsCrowded() noexcept;
 
 // Says how a job on `width` threads went: how long the caller had chunks, and how long it then waited for the others.

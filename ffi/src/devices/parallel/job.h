@@ -41,7 +41,7 @@ class Job {
   KpAny error_ = kp_none();  // written by the thread that set failed_
 };
 
-// Whether this thread is inside a chunk.
+// True if this thread is inside a chunk.
 bool InParallel() noexcept;
 
 }  // namespace kernpack::host

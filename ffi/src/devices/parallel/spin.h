@@ -18,7 +18,7 @@ inline void Pause() noexcept {
 #endif
 }
 
-// Whether `ready` became true within kSpinTime.
+// Spins until `ready` is true, for kSpinTime at most. Returns true if it became true.
 template <class F>
 bool SpinUntil(F ready) {
   constexpr int kPausesBetweenClocks = 16;

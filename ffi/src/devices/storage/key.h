@@ -12,7 +12,7 @@
 
 namespace kernpack::host {
 
-// What a KpStorageKey says, without what its scope does not read. Borrowed text; no allocation.
+// A KpStorageKey without the fields that its scope doesn't use. Borrows its text; never allocates.
 struct KeyView {
   std::string_view module;  // empty: shared between modules
   std::string_view key;

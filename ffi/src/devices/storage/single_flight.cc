@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kPatience{3};  // after which a log line names th
 
 struct Flight;
 
-// What a thread that waits is waiting for; guarded by the flights' mutex.
+// The flight for which a thread waits; guarded by the mutex of the flights.
 struct Waiter {
   const Flight* waits_for = nullptr;
 };
@@ -60,7 +60,7 @@ const Flight* FindFlight(const Flights& flights, const KeyView& key) {
   return nullptr;
 }
 
-// Whether the flight's owner waits, maybe through others, for this thread.
+// True if the owner of the flight waits for this thread, directly or through other threads.
 bool OwnerWaitsForSelf(const Flight* flight) {
   while (flight != nullptr) {
     if (flight->owner == &t_waiter) return true;

@@ -1,4 +1,4 @@
-// What storage holds, and dropping it by device.
+// Lists the contents of storage, and drops them by device.
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -64,7 +64,7 @@ int WriteStats(KpAny* out) {
     row["workspace_bytes"] = group.workspace_bytes;
     rows.push_back(std::move(row));
   }
-  // Keys are bytes of the module's choosing: what is no UTF-8 is replaced, not refused.
+  // Keys are bytes of the module's choosing: bytes that aren't UTF-8 are replaced, not refused.
   return kp_string_new(Bytes(rows.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)), out);
 }
 

@@ -63,7 +63,8 @@ class StorageTable {
 // for a key; the same text in two modules doesn't make them share.
 void KeepKeysUnder(const char* name, std::string_view owner);
 
-// What the keys of the module are kept under: its name, as long as it is the first of that name. Any thread; takes no lock.
+// The name under which the keys of a module are kept: the module's name, as long as it is the first module of that name. Any thread;
+// takes no lock.
 std::string_view OwnerOfKeys(KpBytes module) noexcept;
 
 // The value of `key`, made by `factory` when absent. Other threads that ask for it wait, hearing Ctrl-C; when the factory fails the

@@ -8,14 +8,14 @@
 
 namespace kernpack::host {
 
-// What this processor can do.
+// The features of this processor.
 // Read once. With what the operating system saves counted in. Matrix tiles (amx) are among it, though a process has to ask for them.
 const CpuSpec& DetectedCpu();
 
 // A processor of this architecture, or one that isn't known, without matrix tiles and what needs them.
 CpuSpec WithoutTiles(CpuSpec cpu);
 
-// Whether Linux gives this process matrix tiles, if it hasn't yet. It refuses where a thread's stack for signals is too small for them,
+// Asks Linux for matrix tiles, and returns true if this process has them. Linux refuses if a thread's signal stack is too small for tiles,
 // and refuses such stacks afterwards: hence only where code that uses tiles would run. Linux's Documentation/arch/x86/xstate.rst.
 bool AskForTiles();
 

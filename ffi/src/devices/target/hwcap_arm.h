@@ -1,4 +1,4 @@
-// What the words of Linux's auxiliary vector say about an aarch64 processor. Header-only, so that tests of any processor see it.
+// Reads the features of an aarch64 processor from the words of Linux's auxiliary vector. Header-only, so that tests of any processor see it.
 #ifndef KERNPACK_SRC_DEVICES_TARGET_HWCAP_ARM_H_
 #define KERNPACK_SRC_DEVICES_TARGET_HWCAP_ARM_H_
 

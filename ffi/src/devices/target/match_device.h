@@ -20,7 +20,7 @@ TargetMatch MatchCpu(std::string_view code, const CpuSpec& machine);
 // Not a CPU. `device_arch`: as its backend names it ("sm_90"); NULL when no backend for it is loaded.
 TargetMatch MatchDevice(std::string_view code, KpDLDevice device, const char* device_arch);
 
-// What a device that is no CPU can run, as its backend tells. An embedder without a backend provides the architecture as the
+// The code that a device can run, as its backend reports. Not used for the CPU. An embedder without a backend provides the architecture as the
 // extension "kernpack.device_arch" (kp_extension_register), version 1, a KpDeviceArchExtension.
 struct KpDeviceArchExtension {
   uint32_t struct_size;
@@ -31,7 +31,7 @@ struct KpDeviceArchExtension {
 // Empty when neither an extension nor a backend knows the device. May open the backend's driver: hold no lock.
 std::optional<std::string> DeviceArch(KpDLDevice device);
 
-// What the device's own backend says about a target; empty where it leaves that to the architecture, or where there is no
+// Asks the device's own backend for its match of a target. Empty if the backend leaves the match to the architecture, or if there is no
 // such backend or device. Hold no lock.
 std::optional<TargetMatch> AskBackend(std::string_view target, KpDLDevice device);
 

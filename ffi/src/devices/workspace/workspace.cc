@@ -108,7 +108,7 @@ int Clear(const KeyView& key, const KpDLTensor& tensor, uint64_t bytes) {
   return api->fill(api, &place, bytes, 0, key.stream);
 }
 
-// Whether the kernel can be given one pointer: an aligned address, or a handle as it is.
+// True if one pointer is enough for the kernel: an aligned address, or a handle without an offset.
 bool IsUsable(const KpDLTensor& tensor) {
   const Backend* backend = KnownBackend(tensor.device.device_type);
   const bool opaque = backend != nullptr && backend->state.load(std::memory_order_acquire) == Backend::kOpen &&

@@ -1,4 +1,4 @@
-// What the host asks of a libtvm_ffi that is already in the process. Nothing here loads it.
+// Calls of a libtvm_ffi that is already in the process. Nothing here loads it.
 #ifndef KERNPACK_SRC_GUESTS_PEER_PEER_H_
 #define KERNPACK_SRC_GUESTS_PEER_PEER_H_
 
@@ -14,7 +14,7 @@ bool PeerTakeError(KpAny* out) noexcept;
 // Puts `error` (borrowed; NULL clears) into that slot; does nothing when the library is not loaded.
 void PeerSetError(KpObject* error) noexcept;
 
-// Whether a libtvm_ffi of a version that we know is in the process.
+// True if a libtvm_ffi of a supported version is in the process.
 bool PeerLoaded() noexcept;
 // Its global function of that name (owned), or NONE. 0, or -1 raised.
 int PeerGlobal(KpBytes name, KpAny* out);

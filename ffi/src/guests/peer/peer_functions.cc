@@ -1,4 +1,4 @@
-// What we ask of a loaded libtvm_ffi beyond errors: its global functions, its big integers.
+// Global functions and big integers of a loaded libtvm_ffi.
 #include <dlfcn.h>
 
 #include <kernpack/host/host.h>

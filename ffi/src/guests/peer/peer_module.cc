@@ -25,7 +25,7 @@ KpSafeCall Symbol(const Library& library, const std::string& alias) {
   return reinterpret_cast<KpSafeCall>(platform::LibrarySymbol(library.handle, (KP_ALIAS_PREFIX + alias).c_str()));
 }
 
-// What a `__tvm_ffi__metadata_` or `__tvm_ffi__doc_` function returns; empty when it fails or the result isn't a string.
+// The result of a `__tvm_ffi__metadata_` or `__tvm_ffi__doc_` function; empty if it fails or doesn't return a string.
 std::string Text(KpSafeCall describe) {
   KpAny value = kp_none();
   KpBytes text{nullptr, 0};

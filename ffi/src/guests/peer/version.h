@@ -26,7 +26,7 @@ constexpr bool IsSupported(const PeerVersion& version) {
   return !Before(version, kOldestPeer) && Before(version, kPeerBelow);
 }
 
-// What the library at the handle (dlopen's) says before anything else is asked of it; all 0 when it cannot say.
+// The version of the library at the handle (dlopen's). Call it before any other function of the library. All 0 if it is unknown.
 PeerVersion PeerVersionOf(void* handle) noexcept;
 
 }  // namespace kernpack::host

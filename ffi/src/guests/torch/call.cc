@@ -47,7 +47,7 @@ class Call {
     num_made_ = 0;
   }
 
-  // What TypedCall asks of its caller.
+  // The interface that TypedCall requires of its caller.
   static const signature::Raiser& raiser() { return host::kHostRaiser; }
   int Check(const KpAny* args, const KpAny* destinations, KpSigFrame* frame) {
     return kp_sig_check(op_.function->program, name_, args, destinations, 0, frame);

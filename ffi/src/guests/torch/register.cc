@@ -91,7 +91,7 @@ class Registration {
     return 0;
   }
 
-  // Whether each call has a tensor, whose device torch finds a kernel by. Without one it takes a kernel of no device.
+  // True if each call has a tensor, by whose device torch finds a kernel. A call without a tensor takes a kernel without a device.
   static bool HasTensor(const Op& op) {
     constexpr uint32_t kMayBeNone = KP_PARAM_LIST | KP_PARAM_OPTIONAL | KP_PARAM_SCALAR_OK;
     return std::any_of(op.params.begin(), op.params.end(), [](const Op::Param& param) {

@@ -157,7 +157,7 @@ class Builder {
     }
   }
 
-  // What every execution reads comes first.
+  // Fields that every execution reads come first.
   const Plan* Lay(Block* block) const {
     Plan* plan = block->Take<Plan>(1);
     Plan out = {};

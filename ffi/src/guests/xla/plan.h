@@ -54,7 +54,7 @@ struct Plan {
 // 0, or -1 with an error raised: the frame's operands and results do not fit the call or its signature.
 int MakePlan(const CallFrame& frame, const StaticCall& call, KpDLDevice device, Plan::Owned* out);
 
-// Whether the plan was made for this device and these shapes and dtypes. Reads nothing that the frame does not have.
+// True if the plan was made for this device and these shapes and dtypes. Reads only fields that the frame has.
 bool Fits(const Plan& plan, const CallFrame& frame, KpDLDevice device);
 
 // Copies what an execution needs to `memory` (call_bytes) and points its parts at each other; the values. The tensors, which are

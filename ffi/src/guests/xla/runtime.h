@@ -1,5 +1,5 @@
-// What the handlers ask of the XLA runtime, with the differences between its API minors hidden; and its CPU thread pool as the
-// call's parallel_for, so that kernels do not fight XLA for the cores.
+// Calls of the handlers into the XLA runtime. Hides the differences between minor versions of its API. XLA's CPU thread pool becomes
+// the call's parallel_for, so that kernels do not fight XLA for the cores.
 #ifndef KERNPACK_SRC_GUESTS_XLA_RUNTIME_H_
 #define KERNPACK_SRC_GUESTS_XLA_RUNTIME_H_
 

@@ -1,5 +1,5 @@
-// What a custom call of a compiled XLA program says about itself, decoded once. Call sites that say the same share one: a
-// model repeats its layers, and what they share stays in the processor's cache from one to the next.
+// The attributes of a custom call of a compiled XLA program, decoded once. Call sites with equal attributes share one object: a
+// model repeats its layers, and a shared object stays in the processor's cache from one layer to the next.
 #ifndef KERNPACK_SRC_GUESTS_XLA_STATIC_CALL_H_
 #define KERNPACK_SRC_GUESTS_XLA_STATIC_CALL_H_
 

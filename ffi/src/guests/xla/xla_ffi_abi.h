@@ -256,7 +256,7 @@ struct MetadataExtension {
   Metadata* metadata;
 };
 
-// What is read from a struct must be inside the oldest (0.1) layout of it.
+// Only fields in the oldest layout (0.1) of a struct may be read.
 inline constexpr size_t kCallFrameSize = offsetof(CallFrame, attributes) + sizeof(Attributes);
 inline constexpr size_t kApiSize = offsetof(Api, device_ordinal_get) + sizeof(Api::device_ordinal_get);
 inline constexpr size_t kMetadataSize = offsetof(Metadata, state_type) + sizeof(TypeId);  // of the first that has it

@@ -224,7 +224,7 @@ bool CheckedCall::MayRepeat() const {
          !lent_.empty() && std::none_of(lent_.begin(), lent_.end(), written);
 }
 
-// What surrounds the tensors, and what unwritten memory holds, is other than before: the results must not be.
+// Calls again, with other bytes around the tensors and in unwritten memory. The results must not change.
 void CheckedCall::Repeat(KpSafeCall call, void* self) {
   CheckedCall again(function_, given_, static_cast<int32_t>(args_.size()), Turn::kAgain);
   OwnedAny nothing;

@@ -35,7 +35,7 @@ class CheckedCall {
   Scratch& scratch() { return scratch_; }
   EmptyTensors& empty() { return empty_; }
   DevicesInUse& devices() { return devices_; }
-  // Whether the host's memory is lent and looked at: not where work of a device may use it after the call.
+  // True if the host's memory is lent and looked at. False if work of a device may use it after the call.
   bool looks_at_memory() const { return looks_at_memory_; }
   Turn turn() const { return turn_; }
   // For what surrounds the next buffer of the call's. Any thread.

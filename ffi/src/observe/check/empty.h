@@ -1,4 +1,4 @@
-// What kp::Tensor::Empty gives on the CPU during a checked call: tensors with a guard zone on either side.
+// Tensors from kp::Tensor::Empty on the CPU during a checked call, with a guard zone on either side.
 #ifndef KERNPACK_SRC_OBSERVE_CHECK_EMPTY_H_
 #define KERNPACK_SRC_OBSERVE_CHECK_EMPTY_H_
 

@@ -16,7 +16,7 @@ namespace {
 // and writes in the guard zone.
 constexpr uint64_t kOffset = 256;
 
-// What a tensor of the copy keeps alive.
+// The objects that a tensor of the copy keeps alive.
 struct LentMemory {
   std::shared_ptr<Block> block;
   std::shared_ptr<DeviceImage> image;
@@ -62,7 +62,7 @@ int Lent::FetchBefore() {
   return where_->Fetch(given_.data, begin_, before_.get(), bytes_);
 }
 
-// What a result or a workspace holds before the call.
+// Fills a result or a workspace before the call.
 void Lent::FillUnwritten(char* at, Turn turn) const {
   const auto bytes = static_cast<uint64_t>(NumBytes(given_));
   if (role_ == Role::kWorkspace) {

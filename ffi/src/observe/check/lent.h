@@ -18,9 +18,9 @@ enum class Role { kInput, kMutated, kResult, kWorkspace };
 
 using Findings = std::vector<std::string>;
 
-// Whether a float, or a part of a complex number, at that address comes from somewhere.
+// True if the float, or the part of a complex number, at that address comes from a known source.
 using IsOrigin = std::function<bool(const char* at, KpDLDataType dtype)>;
-// What to know of a call before a float in its results is blamed on what was read.
+// Facts about a call that are needed before a float in its results is blamed on memory that the kernel read.
 struct Sources {
   std::function<bool(const IsOrigin& is_origin)> given;  // whether some argument held such a float before the call
   std::function<std::string(unsigned tag)> owner;  // next to what it was read; "": next to nothing of this call's
@@ -52,7 +52,7 @@ class Lent {
   int GiveBack(const std::string& function);
 
   bool Holds(const void* address) const { return image_ ? image_->Holds(address) : block_->Holds(address); }
-  // Whether the tensor held such a float before the call.
+  // True if the tensor had such a float before the call.
   bool Held(const IsOrigin& is_origin) const;
   unsigned tag() const { return tag_; }
   const std::string& name() const { return name_; }

@@ -1,4 +1,4 @@
-// What there is to say of a lent tensor after the call.
+// Findings about a lent tensor after the call.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -61,7 +61,7 @@ void Lent::LookAtInput(const std::string& who, Findings* findings) const {
   const std::string now = ElementText(given_.dtype, ElementAt(InBlock(), changed));
   const std::string values = before.empty() ? "" : " (from " + before + " to " + now + ")";
   findings->push_back(who + ElementName(given_, changed) + " was written" + values +
-                      ", though the signature lets it be read only; write to a copy or a result, or mark it `" +
+                      ", although the signature makes it read-only; write to a copy or a result, or mark it `" +
                       parameter_ + "!: ...`");
 }
 
@@ -140,7 +140,7 @@ std::string NotWritten(const KpDLTensor& tensor, int64_t first, int64_t count, c
          "; check the loop's bounds, that what is written has the dtype's size, and that byte_offset is added to data";
 }
 
-// Whether any float may be a NaN or infinite: one pass without branches, since hardly any is.
+// True if any float may be NaN or infinite: one pass without branches, because such floats are rare.
 template <class Word>
 bool AnyNotFinite(const char* at, size_t count, Word exponent) {
   unsigned any = 0;

@@ -1,4 +1,4 @@
-// What surrounds a buffer, and lies between the elements of a strided tensor. Each buffer of a call has a number, and a fill of
+// The memory around a buffer, and between the elements of a strided tensor. Each buffer of a call has a number, and a fill of
 // its own made from it: what a kernel copies or computes from one buffer's surroundings into another's is a change there. In the
 // floats of the buffer's dtype the fill is signalling NaNs. Arithmetic makes quiet ones of them and hands the other bits on: so
 // what is computed in place shows too, and a result tells next to which buffer it was read.

@@ -1,4 +1,4 @@
-// What memory is filled with before a kernel sees it. Each 16-bit mark is a quiet NaN as f16 and as bf16, and repeated also as
+// Patterns that fill memory before a kernel sees it. Each 16-bit mark is a quiet NaN as f16 and as bf16, and repeated also as
 // f32 and f64; arithmetic hands a NaN's bits on. So a result that holds a mark tells what memory it was computed from.
 #ifndef KERNPACK_SRC_OBSERVE_CHECK_PATTERN_H_
 #define KERNPACK_SRC_OBSERVE_CHECK_PATTERN_H_
@@ -20,7 +20,7 @@ enum class Mark : uint16_t {
   kZero = 0,
 };
 
-// Whether a call is the first one, or repeats it.
+// The first call, or its repetition.
 enum class Turn { kFirst, kAgain };
 
 inline Mark MarkOf(Mark first, Turn turn) { return turn == Turn::kFirst ? first : Mark::kZero; }

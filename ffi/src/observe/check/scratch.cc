@@ -35,7 +35,7 @@ bool AskedOtherwise(const KeyView& key, uint32_t flags) {
   return found->second != flags;
 }
 
-// What a kernel reads a value as: short and long strings are the same to it.
+// The type that a kernel sees: short and long strings have one type.
 int32_t TypeOf(const KpAny& value) {
   if (value.type_index == KP_TYPE_SMALL_STR || value.type_index == KP_TYPE_RAW_STR) return KP_TYPE_STR;
   if (value.type_index == KP_TYPE_SMALL_BYTES || value.type_index == KP_TYPE_BYTE_ARRAY_PTR) return KP_TYPE_BYTES;
@@ -85,7 +85,7 @@ bool Scratch::Find(const KeyView& key, uint64_t bytes, void** out_data) {
   return FindHeld(key, bytes, out_data);
 }
 
-// What it holds at first: of a zeroed one, what is kept.
+// Fills new scratch memory. A zeroed workspace gets its kept content.
 int Scratch::Fill(One* one, Turn turn) {
   char* data = one->block->data();
   const uint64_t bytes = one->block->bytes();

@@ -45,7 +45,7 @@ std::string Trace(const KpProfile& profile);
 
 }  // namespace kernpack::host::profile
 
-// What was recorded between begin and end.
+// The record between begin and end.
 struct KpProfile {
   uint64_t begin = 0, end = 0;  // end 0: it runs
   uint64_t max_events = 0;
@@ -67,7 +67,7 @@ struct Recorder {
   // All under the lock.
   void Begin(KpProfile* profile);
   void End(KpProfile* profile);
-  // What its threads have added meanwhile.
+  // Adds the records that threads have made meanwhile.
   void CatchUp(KpProfile* profile);
   // The same of one log, before it gets another chunk or goes.
   void CatchUp(const ThreadLog* log);

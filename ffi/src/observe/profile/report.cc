@@ -78,7 +78,7 @@ nlohmann::json Facts(const KpProfile& profile) {
   return facts;
 }
 
-// What is the same in each event of an entry.
+// The text that all events of an entry share.
 std::string Head(const Entry& entry) { return "{\"ph\":\"X\",\"name\":" + Text(entry.name) + ",\"cat\":\"kernpack\""; }
 
 std::string Tail(const Entry& entry) {

@@ -1,4 +1,4 @@
-// What a thread's calls took. A thread writes to a chunk of its own, without a lock; profiles read it when it's full, or when
+// The times of a thread's calls. A thread writes to a chunk of its own, without a lock; profiles read it when it's full, or when
 // they end.
 #ifndef KERNPACK_SRC_OBSERVE_PROFILE_THREAD_LOG_H_
 #define KERNPACK_SRC_OBSERVE_PROFILE_THREAD_LOG_H_

@@ -10,7 +10,7 @@ namespace kernpack::host {
 
 constexpr int kMaxFrames = 64;
 
-// Whether KERNPACK_BACKTRACE asks for backtraces (set, and neither empty nor "0"). Read once.
+// True if KERNPACK_BACKTRACE asks for backtraces (set, and neither empty nor "0"). Read once.
 bool BacktraceWanted() noexcept;
 // Captures up to kMaxFrames return addresses, most recent first; returns how many. They begin with `caller`, the return address of
 // one of the calls that led here: what lies above it is the raising code's own. NULL: with what called NewError.
@@ -18,7 +18,7 @@ int CaptureFrames(void** frames, const void* caller) noexcept;
 // One line per function: source file and line, else object file and offset. Inlined functions have their own.
 std::string RenderFrames(void* const* frames, int count);
 
-// What get_extension answers for KP_BACKTRACE_EXTENSION.
+// The table that get_extension returns for KP_BACKTRACE_EXTENSION.
 // NULL unless KERNPACK_BACKTRACE asks for backtraces.
 const KpBacktrace* BacktraceExtension() noexcept;
 

@@ -43,7 +43,7 @@ int Visit(dl_phdr_info* info, size_t, void* data) noexcept {
   return 1;
 }
 
-// Whether every section lies in the file: what reads it maps them.
+// True if every section is inside the file, because readers map the sections.
 bool IsWhole(int file) noexcept {
   struct stat facts{};
   ElfW(Ehdr) header;

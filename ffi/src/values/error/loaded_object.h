@@ -19,8 +19,8 @@ struct LoadedObject {
 };
 
 bool FindLoadedObject(const void* address, LoadedObject* out) noexcept;
-// Whether the file behind its path begins as its image does, which it does not where it was rebuilt or is gone, and holds all of
-// its sections.
+// True if the file at the object's path begins like its image and has all of its sections. A file that was rebuilt or deleted
+// doesn't.
 bool IsItsFile(const LoadedObject& object) noexcept;
 
 }  // namespace kernpack::host

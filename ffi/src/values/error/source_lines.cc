@@ -96,8 +96,8 @@ Symbol FindSymbol(const void* address) noexcept try {
 
 }  // namespace kernpack::host
 
-// What libbacktrace calls in place of dl_iterate_phdr (cmake/libbacktrace.cmake): the one object whose file it has opened, which
-// is what the empty name says.
+// libbacktrace calls this function instead of dl_iterate_phdr (cmake/libbacktrace.cmake). It visits one object, whose file
+// libbacktrace has opened; therefore the name is empty.
 extern "C" __attribute__((visibility("hidden"))) int kernpack_backtrace_object(int (*visit)(dl_phdr_info*, size_t,
                                                                                             void*),
                                                                                void* data) {

@@ -64,7 +64,7 @@ class OwnedAny {
   KpAny value_;
 };
 
-// What the registries share with the rest of the host.
+// Functions of the registries for the rest of the host.
 // The interned key of a type index that this host allotted; NULL for any other.
 const char* RegisteredTypeName(int32_t type_index) noexcept;
 

@@ -9,7 +9,7 @@ using namespace kernpack::host;
 
 namespace {
 
-// Whether objects of that index can exist here: reading one of another would be a guess.
+// True if objects of that type index can exist here: reading an object with any other index would be a guess.
 bool IsKnownObject(int32_t index) {
   if (index >= KP_TYPE_STATIC_OBJECT_BEGIN && index < KP_TYPE_STATIC_OBJECT_END) return true;
   if (index >= KP_TYPE_DYNAMIC_OURS) return RegisteredTypeName(index) != nullptr;
@@ -22,8 +22,8 @@ bool IsRange(const void* data, uint64_t size) {
 
 bool HasRange(const KpBytes& bytes) { return IsRange(bytes.data, bytes.size); }
 
-// What is wrong with an object's body that whoever reads it would follow into nowhere; NULL when nothing is. A pointer that is set is
-// believed.
+// The fault in an object's body that would lead its reader to invalid memory; NULL if there is none. A pointer that isn't NULL is
+// trusted.
 const char* Damage(const KpObject* object) {
   const void* body = object;
   switch (object->type_index) {

@@ -18,7 +18,7 @@ struct TensorBody {
   void (*release)(void* context);  // nullable; the DLTensor's memory goes with it
 };
 
-// What a tensor that is to be made looks like: dtype, shape and device of `prototype` (nullable), whose data, strides and
+// Reads the dtype, shape and device of a new tensor from `prototype` (nullable), whose data, strides and
 // byte_offset don't count. 0, or -1 with an error of `who` raised. *out's shape is the prototype's.
 int ReadPrototype(const KpDLTensor* prototype, const char* who, KpDLTensor* out);
 

@@ -1,4 +1,4 @@
-// What no consumer could survive, refused by name.
+// Refuses values by name that would crash every consumer.
 #include <cinttypes>
 
 #include <kernpack/host/host.h>

@@ -1,4 +1,5 @@
-// What std::vector and its kin call for a length that no memory has. Since GCC 11 it is a function of libstdc++ of its own, in
+// The function that std::vector and similar classes call for a length that no memory has. Since GCC 11 it is a separate function of
+// libstdc++, in
 // GLIBCXX_3.4.29: copying a vector would make a wheel manylinux_2_34. Here it is part of the module that calls it. Weak: modules linked
 // with -static-libstdc++ have the library's own as well, which is taken then.
 #include <new>

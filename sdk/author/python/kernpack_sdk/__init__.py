@@ -1,4 +1,4 @@
-"""What a kernel author builds with: where headers and the CMake package are, and which flags a module needs.
+"""Paths and flags for kernel authors: the folders of the headers and of the CMake package, and the flags that a module needs.
 
 Used by `kernpack config`, by `kernpack.load_inline` and, through entry points, by scikit-build-core.
 """

@@ -31,7 +31,7 @@ def majors(exports: Iterable[str], kind: str) -> list[int]:
 
 
 def is_backend(exports: Iterable[str]) -> bool:
-    """Whether the file is a plugin with device backends, and no kernel module."""
+    """True if the file is a plugin with device backends, and isn't a kernel module."""
     names = list(exports)
     return bool(majors(names, "backend")) and not majors(names, "module")
 

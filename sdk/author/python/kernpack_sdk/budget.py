@@ -25,7 +25,7 @@ def of_project(settings: dict[str, Any]) -> int | None:
 
 
 def excess(wheel: Path, limit: int | None) -> str:
-    """What is wrong with a wheel that is larger, and which of its files make it so; "" where it isn't."""
+    """The error for a wheel that is too large, with its largest files; "" if it isn't too large."""
     size = wheel.stat().st_size
     if limit is None or size <= limit:
         return ""

@@ -65,7 +65,7 @@ def _refuse_keys(made: Path) -> None:
 def build_editable(
     wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None
 ) -> str:
-    """What `pip install -e .` installs: the metadata, and a path to the package that editable.py keeps in the project."""
+    """Builds the wheel that `pip install -e .` installs: the metadata, and a path to the package that editable.py keeps in the project."""
     settings = config_settings or {}
     metadata_only = {**settings, "wheel.py-api": "py3", "wheel.cmake": "false", "wheel.packages": ""}
     name = _backend.build_wheel(wheel_directory, metadata_only)

@@ -1,4 +1,4 @@
-"""What ended a build, where it wasn't the sources: a tool that isn't there, or a full disk. Said before the tools' own output."""
+"""Explains a build that failed for another reason than its sources: a missing tool, or a full disk. Printed before the tools' output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CAUSES = (
 
 
 def explained(output: str) -> str:
-    """What the tools printed, with the cause first where it is one of these."""
+    """The output of the tools, preceded by the cause if it is known."""
     if _NO_CMAKE.search(output):
         return f"kernpack: {NO_CMAKE}"  # the rest is a traceback
     found = [_said(text) for pattern, text in _CAUSES if pattern.search(output)]
@@ -42,7 +42,7 @@ def explained(output: str) -> str:
 
 
 def full_disk(error: OSError) -> str:
-    """What is said of an error of this process; raises it again if it is another one."""
+    """The message for a full disk; raises any other error again."""
     if error.errno not in _FULL:
         raise error
     return _said(_CAUSES[-1][1])

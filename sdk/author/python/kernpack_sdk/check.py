@@ -33,7 +33,7 @@ def check_module(path: Path) -> list[str]:
 
 
 def audit_file(path: Path) -> list[Finding]:
-    """What there is to say of a shared object: as one of ours where it is one, else as any."""
+    """Findings about a shared object: about a kernel module or plugin if it is one, else about any shared object."""
     return _read(path, _ours)
 
 
@@ -157,7 +157,7 @@ def _platform_tag(wheel: Path, changed: int) -> str:
 
 
 def audit_wheel(wheel: Path) -> list[Finding]:
-    """What there is to say of a wheel, anybody's; the texts name the file."""
+    """Findings about any wheel; the texts name the file."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             archive.unpack(wheel, Path(folder))
@@ -194,7 +194,7 @@ def _keys(names: list[str]) -> list[Finding]:
 
 
 def audit_sources(path: Path) -> list[Finding]:
-    """What there is to say of a source distribution, or of a project's folder."""
+    """Findings about a source distribution, or about a project's folder."""
     try:
         found = private_keys.in_project(path) if path.is_dir() else private_keys.in_archive(path)
     except ValueError as error:
@@ -203,7 +203,7 @@ def audit_sources(path: Path) -> list[Finding]:
 
 
 def audit_foreign(path: Path) -> list[Finding]:
-    """What there is to say of a shared object that has nothing to do with Kernpack."""
+    """Findings about a shared object that has nothing to do with Kernpack."""
     return _read(path, _foreign)
 
 
@@ -222,7 +222,7 @@ def _platform(about: package.Wheel) -> list[str]:
 
 
 def covers(claimed: str, true: str) -> bool:
-    """Whether a claimed platform tag promises no more than the true one."""
+    """True if a claimed platform tag promises no more than the true tag."""
     if claimed == true or claimed.startswith("linux_"):
         return True
     pattern = re.compile(r"^manylinux_(\d+)_(\d+)_(\w+)$")
@@ -238,7 +238,7 @@ def check(path: Path) -> list[str]:
 
 
 def audit(path: Path) -> list[Finding]:
-    """What there is to say of a file or a project's folder: problems, and notes, which are true and may be meant."""
+    """Findings about a file or a project's folder: problems; and notes, which may be deliberate."""
     if path.is_dir() or private_keys.is_sdist(path):
         return audit_sources(path)
     if path.suffix == ".whl":

@@ -1,7 +1,7 @@
 """The command `kernpack` of an author (and `kernpack-config`, short for `kernpack config`).
 
 The runtime wheel owns the script `kernpack` and hands on what isn't its own; `python -m kernpack_sdk` is the same without it. Exit
-codes: 0 done; 1 it failed, or found what should be mended; 2 the command line is wrong; 3 a package that it needs isn't installed.
+codes: 0 done; 1 failed, or found problems; 2 the command line is wrong; 3 a required package isn't installed.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _handed_on(name: str, summary: str, module: str, mend: str) -> click.Command
 def group() -> None:
     """Kernels written once, called from NumPy, PyTorch and JAX.
 
-    Exit codes: 0 done; 1 it failed or found what should be mended; 2 the command line is wrong; 3 a package is missing.
+    Exit codes: 0 done; 1 failed, or found problems; 2 the command line is wrong; 3 a package is missing.
     """
 
 

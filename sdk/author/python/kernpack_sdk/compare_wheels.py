@@ -122,7 +122,7 @@ def _row(sides: Sequence[Side], case: str, seconds: float) -> Row:
 
 
 def _packages(folder: Path) -> set[str]:
-    """What a wheel lets one import."""
+    """The packages that can be imported from a wheel."""
     return {
         entry.name.partition(".")[0]
         for entry in folder.iterdir()

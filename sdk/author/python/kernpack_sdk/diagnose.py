@@ -214,7 +214,7 @@ _COMMON = [
         ),
         (
             r"[\w.]+:\d+:\d+: error: [\u2018']?(?:torch|at)[\u2019']? (?:has not been|was not) declared",
-            "a kernel's tensors are kp::TensorView, and kp::MutTensorView where they are written; those of torch come by themselves",
+            "use kp::TensorView (inputs) and kp::MutTensorView (outputs); Kernpack converts torch tensors for you",
         ),
         (
             r"error: macro \"(KP_CHECK)\" (?:requires|passed) [^\n]*arguments",

@@ -11,7 +11,7 @@ from typing import Any
 from kernpack_sdk import wheel
 from kernpack_sdk.project import BuildError, Project
 
-# What the wheel puts into site-packages when rebuilding is asked for. Imported at each start of Python: it imports nothing itself.
+# The code that the wheel puts into site-packages if rebuilding is requested. Imported at each start of Python: it imports nothing itself.
 _HOOK = '''\
 import sys
 
@@ -62,7 +62,7 @@ sys.meta_path.append(_Added())
 
 
 def hook(project: Project, packages: list[str], *, rebuild: bool) -> str:
-    """What Python runs at its start; "" where there is nothing to run."""
+    """The code that Python runs when it starts; "" if there is none."""
     text = _HOOK.format(packages=packages, name=project.name, root=str(project.root)) if rebuild else ""
     folder = project.python_folder()
     if folder is not None:

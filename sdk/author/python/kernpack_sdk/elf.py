@@ -18,7 +18,7 @@ _DF_1_NOW = 0x1
 
 @dataclasses.dataclass(frozen=True)
 class SharedObject:
-    """What `read` found. Names are as the file spells them."""
+    """The facts that `read` found. Names are as the file spells them."""
 
     exports: tuple[str, ...]  # sorted
     needed: tuple[str, ...]  # DT_NEEDED, in order

@@ -62,7 +62,7 @@ class Hosts:
 
 
 def read(path: Path) -> Hosts:
-    """ValueError when the file is no ELF file."""
+    """ValueError if the file isn't an ELF file."""
     content = path.read_bytes()
     services = {name.decode(): (int(major), int(minor)) for major, minor, name in _SERVICE.findall(content)}
     with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Whether the runtime takes a module that was just built. A compiler sees one op at a time: a KP_GRAD that fits no op builds."""
+"""Checks that the runtime accepts a module that was just built. A compiler sees one op at a time: a KP_GRAD that fits no op builds."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Row:
 
 
 def cases_of(file: Path) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any] | None, tuple[Any, ...]]]:
-    """What the file's cases() yields. ValueError where it isn't what is expected."""
+    """The cases that cases() of the file yields. ValueError if one has an unexpected form."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None or not file.is_file():
         raise ValueError(f"{file}: expected a Python file with a function cases()")

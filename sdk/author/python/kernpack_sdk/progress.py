@@ -1,4 +1,4 @@
-"""What a build is doing, on a terminal: one line that changes, and a bar while it compiles."""
+"""Shows the progress of a build on a terminal: one line that changes, and a bar while it compiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PHASES = (
 
 
 def step(line: str) -> tuple[str, int | None, int | None] | None:
-    """What a line of a build says that it does now, and how many of how many steps are done where it says so."""
+    """The current step in a line of a build's output, and the number of finished steps and of all steps if the line has them."""
     for pattern, phase in _PHASES:
         if pattern.search(line):
             return phase, None, None

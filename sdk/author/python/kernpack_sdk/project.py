@@ -28,7 +28,7 @@ class BuildError(RuntimeError):
 
 
 def unread_by_pip(folder: Path) -> str:
-    """What to do where pip doesn't read the path, which it says by a traceback; "" where it does."""
+    """The advice for a path that pip can't read, for which pip prints a traceback; "" if pip can read it."""
     name = os.fsencode(folder)
     try:
         name.decode("utf-8")

@@ -105,7 +105,7 @@ def verify(wheel: Path, key: Any) -> int:
 
 
 def verify_all(wheels: list[Path], key: Path, *, as_json: bool) -> int:
-    """What `kernpack verify WHEEL... --key KEY` does; its exit code."""
+    """Runs `kernpack verify WHEEL... --key KEY`; returns the exit code."""
     found: dict[str, dict[str, str] | None] = {}
     try:
         public = public_key(key)
@@ -114,7 +114,7 @@ def verify_all(wheels: list[Path], key: Path, *, as_json: bool) -> int:
                 count = verify(wheel, public)
                 found[str(wheel)] = None
                 if not as_json:
-                    print(f"{wheel}: signed with this key; {count} files are as signed")
+                    print(f"{wheel}: signature valid; {count} files unchanged")
             except SignatureError as error:
                 found[str(wheel)] = {"problem": error.kind, "text": str(error)}
     except SignatureError as error:

@@ -1,4 +1,4 @@
-"""What a package offers to Python: its author's `__init__.py`, the kernels in it, and the stub that tells both."""
+"""The names that a package offers to Python: its author's `__init__.py`, its kernels, and the stub of both."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_written_by_hand(init: Path) -> bool:
 
 
 class Names:
-    """What the statements of a module bind, at its top and under `if` and `try`."""
+    """The names that a module binds at its top level, and under `if` and `try`."""
 
     def __init__(self, text: str) -> None:
         self.made: dict[str, ast.stmt] = {}  # by def, class or assignment

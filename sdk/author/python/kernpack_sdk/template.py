@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True)
 class Options:
-    """What a project is made with, beside its kernels in C++."""
+    """The parts of a new project besides its kernels in C++."""
 
     cuda: bool = False
     c: bool = False  # the kernel in C99, in place of C++

@@ -1,4 +1,4 @@
-"""What a wheel of kernel modules gets once its binaries are there: Python files and the platform tag that is true."""
+"""Adds Python files and the correct platform tag to a wheel of kernel modules, after its binaries are built."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def add_python_files(wheel: Path, *, pack_of: str | None = None) -> None:
 
 
 def nothing_installed(name: str, where: str) -> str:
-    """What is said of a project whose build installs no module."""
+    """The error for a project whose build installs no module."""
     package = name.replace("-", "_").replace(".", "_").lower()
     return f"kernpack: nothing was installed: give kernpack_add_module() the package's folder, DESTINATION {package}, in {where}"
 
 
 def add_stub(package: Path, modules: Sequence[Path]) -> None:
-    """What add_python_files() adds to a package with these modules."""
+    """Adds the files that add_python_files() adds to a package with these modules."""
     _add_stub(package, [function for module in modules for function in table.read(module)])
 
 

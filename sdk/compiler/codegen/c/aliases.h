@@ -1,4 +1,4 @@
-// What is written around a module's C file when it is exported, so that hosts of the TVM FFI ABI run it too.
+// Code around the C file of an exported module, so that hosts of the TVM FFI ABI can run the module too.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_ALIASES_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_ALIASES_H_
 

@@ -22,7 +22,7 @@ class CFunction : public CBody {
   void Mention(const Buffer& buffer) override;
   void Introduce(const void* node) override { frames_.back().own.insert(node); }
 
-  // What a subclass does in its own way.
+  // Steps that differ between subclasses.
   // Parameters before the host, with ", " behind each, and what they are called with.
   virtual std::string FirstParameters() const { return ""; }
   virtual std::vector<std::string> FirstArguments() const { return {}; }

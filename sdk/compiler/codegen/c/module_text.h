@@ -11,7 +11,7 @@
 
 namespace kernpack::sdk::ir {
 
-// What a function is there for once each.
+// A variant of a function; a function has one per target.
 struct CVariant {
   std::string target = {};  // of the host's choice between them; "": the baseline
   std::string code = {};    // as EntryNames has it
@@ -21,7 +21,7 @@ struct ModuleParts {
   const IRModule& module;  // lowered; at least one function is not private
   const Dialect& dialect;
   std::vector<CVariant> variants;
-  // What functions need, behind kCHead: KpInstance, kp_create, kp_destroy and what they call. It may use KP_GENERATED_NAME.
+  // Code that functions need, after kCHead: KpInstance, kp_create, kp_destroy and what they call. It may use KP_GENERATED_NAME.
   std::string runtime;
   // The C function that a function becomes, under the name that `functions` has for it.
   std::function<std::string(const FuncNode& f, Helpers* helpers, Names* functions)> body;

@@ -1,4 +1,4 @@
-// What generated C files begin with: the frame's part that is plain C, and what comes before and behind it.
+// The beginning of generated C files: the part of the frame that is plain C, and the text before and after it.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 
@@ -6,7 +6,7 @@
 
 namespace kernpack::sdk::ir {
 
-// What makes the compiler compute as the file says.
+// Directives that make the compiler compute as the file says.
 inline constexpr char kCHead[] = R"(#include <kernpack/abi.h>
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// What differs between the languages of C's family (C99, OpenCL C, CUDA C++). What they share is in the other files of
-// this folder; each language brings a prelude that gives the names int8_t ... uint64_t, INT64_C, UINT64_C, INFINITY, NAN
+// Differences between the languages of C's family (C99, OpenCL C, CUDA C++). The other files of this folder have the code that
+// they share; each language brings a prelude that gives the names int8_t ... uint64_t, INT64_C, UINT64_C, INFINITY, NAN
 // and LANE(vector, i), which is `(vector).v[i]` where vectors are structs; with GNU C's vectors also KP_OPAQUE(lane), a
 // statement after which the compiler knows nothing of that variable's value, where it needs that.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_FAMILY_DIALECT_H_
@@ -14,9 +14,9 @@ class Dialect {
   virtual ~Dialect() = default;
   // The target's kind, for messages.
   virtual const char* Kind() const = 0;
-  // Whether code has GNU C's vectors under `#if KP_VECTORS`, beside structs of lanes.
+  // True if code has GNU C's vectors under `#if KP_VECTORS`, beside structs of lanes.
   virtual bool HasGnuVectors() const = 0;
-  // What stands before the result type of a small function.
+  // The words before the result type of a small function.
   virtual std::string Inline() const = 0;
   // "restrict", as this language spells it.
   virtual std::string Restrict() const = 0;
@@ -31,7 +31,7 @@ class Dialect {
   virtual std::string BlockIndex(int axis) const = 0;
   // The statement at which the threads of a block meet.
   virtual std::string Barrier() const = 0;
-  // Whether a variable may not have that name.
+  // True if a variable must not have this name.
   virtual bool IsReserved(std::string_view name) const = 0;
 };
 

@@ -26,7 +26,7 @@ class Ranges {
 
   // Of a scalar integer, after wrapping.
   Range Of(const Expr& e) const;
-  // Whether +, -, *, /, % of C, in the type of e, gives what e means.
+  // True if C's +, -, *, /, % in the type of e gives the value of e.
   bool IsPlain(const Expr& e) const;
 
  private:

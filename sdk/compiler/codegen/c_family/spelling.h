@@ -9,9 +9,9 @@
 
 namespace kernpack::sdk::ir {
 
-// What one lane is computed as: "float", "int32_t", "bool"; storage types are the unsigned integer of their size.
+// The C type in which one lane is computed: "float", "int32_t", "bool"; storage types are the unsigned integer of their size.
 std::string CElement(Type t);
-// What one element is in memory: as CElement, but a byte for bool.
+// The C type of one element in memory: as CElement, but a byte for bool.
 std::string CMemory(Type t);
 // A value with its lanes: "float", "f32x8". Lanes of bool are an i32 vector of 0 and -1.
 std::string CType(Type t);
@@ -22,7 +22,7 @@ std::string CConst(Type t, uint64_t bits);
 // The smallest and the largest value of an integer type.
 std::string CMin(Type t);
 std::string CMax(Type t);
-// What a function for the operation is named after: "add", "floordiv".
+// The word for the operation in names of functions: "add", "floordiv".
 std::string CWord(Op op);
 // "f(a, b)"
 std::string CallOf(const std::string& function, const std::vector<std::string>& args);

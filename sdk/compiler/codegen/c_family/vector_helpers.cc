@@ -243,7 +243,7 @@ std::string Helpers::Shuffle(Type at, Type bt, Type to, const std::vector<int>& 
   return CallOf(name, {a, b});
 }
 
-// What compilers that know it make one instruction of, where they take the lanes one by one from LANE(); or "".
+// Code that compilers with the builtin translate into one instruction, while LANE() takes the lanes one by one; or "".
 std::string Helpers::NativeShuffle(Type at, Type bt, Type to, const std::vector<int>& lanes) {
   if (at != bt || at.lanes == 1 || to.lanes == 1 || IsBool(to)) return "";
   std::string list;

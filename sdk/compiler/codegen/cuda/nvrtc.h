@@ -12,7 +12,7 @@ class Nvrtc {
   // RuntimeError that says where it was looked for and how to get it. What fails is tried again at the next call.
   static const Nvrtc& Get();
 
-  // Whether it makes code for that architecture: "sm_90", "compute_80".
+  // True if NVRTC makes code for that architecture: "sm_90", "compute_80".
   bool Knows(const std::string& arch) const;
   // A cubin for sm_*, PTX for compute_*; `contracts`: multiply and add may become one operation. ValueError for an architecture that it does not know, listing those it does;
   // RuntimeError with the compiler's log where the program does not compile.

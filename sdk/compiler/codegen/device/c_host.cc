@@ -16,7 +16,7 @@ namespace {
 // Behind kCHead.
 constexpr char kFrame[] = R"(#include "codegen/frame/launch.h"
 
-// What the frame's begins with.
+// The beginning of the frame's KpInstance.
 struct KpInstance {
   const KpHost* host;
 };

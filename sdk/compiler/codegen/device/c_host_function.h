@@ -22,7 +22,7 @@ class CHostFunction final : public CFunction {
   std::string ScratchHead() override { return "kp_frame_scratch(kp_call->self, &kp_call->device, "; }
   void DefineMemory(const Buffer& buffer, const std::string& raw) override;
   void LaunchLines(const StmtNode& s) override;
-  // What stands for it in the list of a launch.
+  // The argument's text in the list of a launch.
   std::string ArgumentOf(const KernelArgument& argument, const Kernel& kernel);
 };
 

@@ -9,7 +9,7 @@
 
 namespace kernpack::sdk::ir {
 
-// What the host passes, in the order of the kernel's parameters.
+// An argument that the host passes, in the order of the kernel's parameters.
 struct KernelArgument {
   enum Kind {
     kScalar,

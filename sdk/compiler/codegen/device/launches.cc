@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kPrivateBytes = 16384;  // of one buffer, for each thread
 
-// What a statement holds, blocks included.
+// The contents of a statement, blocks included.
 class Contents : public Visitor {
  public:
   bool memory = false;  // touched outside of launches and parallel loops
@@ -115,7 +115,7 @@ class InOrder : public Mutator {
 // host.
 class Hoist : public Visitor {
  public:
-  // What stays; what the host does is appended to `out`.
+  // Returns the statements that stay; the host's statements are appended to `out`.
   Block Run(const Block& body, Block* out) {
     Block rest;
     for (const Stmt& s : body) {
@@ -227,7 +227,7 @@ class Splitter {
   }
 };
 
-// What the host can do before the first statement that touches memory, then one thread.
+// The statements that the host can run before the first statement that touches memory; then one thread.
 Block WholeInOneThread(const Block& block) {
   Block out;
   auto first = block.begin();

@@ -26,13 +26,13 @@ class DeviceModule {
   // `width`: threads of a block of a parallel loop.
   DeviceModule(const IRModule& module, const KernelDialect& dialect, int64_t width);
 
-  // What the host runs: lowered, and all that touches memory is in launches.
+  // The host's module: lowered; all accesses to memory are in launches.
   const IRModule& module() const { return module_; }
   // The device's program, in the dialect's language.
   const std::string& program() const { return program_; }
-  // Whether a kernel of it has asserts.
+  // True if a kernel of the module has asserts.
   bool has_asserts() const;
-  // What a launch of module() launches.
+  // The kernel of a launch in module().
   const Kernel& KernelOf(const StmtNode& launch) const { return kernels_.at(&launch); }
 
  private:

@@ -58,7 +58,7 @@ KP_INLINE_C int kp_check_extents(const KpHost* host, const char* function, const
   return 0;
 }
 
-// Whether the elements follow each other in row-major order. Extents have been checked.
+// True if the elements follow each other in row-major order. Extents have been checked.
 KP_INLINE_C int kp_is_compact(const KpDLTensor* t) {
   int64_t step = 1;
   int compact = 1;
@@ -185,7 +185,7 @@ KP_INLINE_C int kp_unpack_on_cpu(const KpHost* host, const KpFrameFunction* f, c
   return kp_unpack(host, f, args, n, &place, slots);
 }
 
-// What a float's slot holds.
+// The float in a slot.
 KP_INLINE_C double kp_number_in(uint64_t slot) {
   double number;
   memcpy(&number, &slot, sizeof number);

@@ -1,4 +1,4 @@
-// What every generated module needs and no generator writes: instances, the checks of arguments, scratch memory, threads. Plain C.
+// Code that every generated module needs and that no generator writes: instances, checks of arguments, scratch memory, threads. Plain C.
 //
 // Generated code calls these functions. The JIT gives it those of the generator's own library; an exported module has
 // them linked in, from the object that the SDK's build makes of this folder (CMakeLists.txt).
@@ -27,7 +27,7 @@ int kp_frame_extent(void* self, const KpFrameFunction* function, int32_t param, 
 
 // Raises an error of that kind.
 int kp_frame_raise(void* self, const char* kind, const char* message);
-// The same, where the message has `count` places "{}" for values.
+// Raises an error like kp_frame_raise, with `count` values in the places "{}" of the message.
 int kp_frame_raise_with(void* self, const char* kind, const char* message, const int64_t* values, int32_t count);
 
 // Memory for the product of `rank` extents, kept between calls under `key`: of that device, or of this thread where it is NULL.

@@ -30,7 +30,7 @@ bool IsEmpty(const int64_t* extents) {
   return false;
 }
 
-// What a launch needs.
+// The facts that a launch needs.
 struct Queue {
   const KpDeviceApi* api = nullptr;
   void* kernel = nullptr;

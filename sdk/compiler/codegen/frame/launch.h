@@ -1,4 +1,4 @@
-// What modules with code for a device need besides: the check of the code, memory of the device, launches. Plain C.
+// Further code for modules with device code: the check of the code, memory of the device, launches. Plain C.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_FRAME_LAUNCH_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_FRAME_LAUNCH_H_
 

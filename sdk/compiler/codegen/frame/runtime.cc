@@ -1,4 +1,4 @@
-// What the C++ library would bring. Only in the object that is linked into exported modules, which need no C++ library: its
+// Replacements for functions of the C++ library. Only in the object that is linked into exported modules, which need no C++ library: its
 // symbols are made local there (CMakeLists.txt).
 #include <pthread.h>
 

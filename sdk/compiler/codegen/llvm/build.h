@@ -21,7 +21,7 @@ Generated BuildInProcess(const IRModule& module, const LlvmMachine& machine, con
 // every module's does. RuntimeError naming a symbol that is not there. Any thread.
 const KpModule* LinkInProcess(const std::string& name, const ObjectCode& object);
 
-// What an object needs from outside.
+// External symbols of an object.
 // Names of the symbols that the object uses and does not define.
 std::vector<std::string> UndefinedSymbols(const ObjectCode& object);
 

@@ -25,7 +25,7 @@ std::string ContentHash(const std::string& inputs, const LlvmMachine& machine, c
   return llvm::toHex(hash.final(), true);
 }
 
-// What the frame defines, and what every C library has.
+// True for symbols that the frame defines or that every C library has.
 bool IsAllowed(std::string_view symbol) {
   return symbol.starts_with("kp_frame_") || symbol.starts_with("kp_alias_") || symbol == "memcpy" ||
          symbol == "memset" || symbol == "memmove" || symbol == "memcmp";
@@ -42,7 +42,7 @@ void CheckUndefined(const IRModule& module, const ObjectCode& object) {
   }
 }
 
-// What tools for another machine are called by: "aarch64-linux-gnu" of "aarch64-unknown-linux-gnu".
+// The prefix in the names of tools for another machine: "aarch64-linux-gnu" of "aarch64-unknown-linux-gnu".
 std::string ToolPrefix(const std::string& text) {
   const llvm::Triple triple(text);
   return (triple.getArchName() + "-" + triple.getOSName() + "-" + triple.getEnvironmentName()).str();

@@ -9,7 +9,7 @@
 namespace kernpack::sdk {
 namespace {
 
-// What the device's functions run under: the target's host, else whatever this machine is.
+// The target of the host's half: the target's host, else this machine.
 Target HostOf(const Target& target) { return target.host().value_or(Target("llvm")); }
 
 // The baseline: launching needs no more.

@@ -6,7 +6,7 @@
 #include "codegen/llvm/types.h"
 
 namespace kernpack::sdk::ir {
-// What was given for the instance is the whole call.
+// The value that was passed as the instance is the whole call.
 void FunctionGenerator::EnterCall() {
   scope_.self = b_.CreateLoad(b_.getPtrTy(), b_.CreateStructGEP(FrameCallType(b_), scope_.call, 0));
 }

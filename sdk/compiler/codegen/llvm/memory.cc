@@ -22,7 +22,7 @@ int64_t ConstantSize(const BufferNode& b) {
   return n;
 }
 
-// Whether the lanes are neighbours in memory: only the last index varies, by one per lane.
+// True if the lanes are neighbours in memory: only the last index varies, by one per lane.
 bool IsContiguous(const std::vector<Expr>& indices) {
   int64_t stride = 0;
   if (indices.empty() || indices.back()->op != Op::kRamp) return false;

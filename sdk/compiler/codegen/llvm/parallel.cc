@@ -10,7 +10,7 @@ void FunctionGenerator::Parallel(const StmtNode& s) {
   std::erase(free.vars, s.var);
   llvm::Value* begin = E(s.args[0]);
   llvm::Value* end = E(s.args[1]);
-  // What the body uses from outside: the instance, what callees are given, the loop's begin, variables, addresses of buffers.
+  // Values from outside that the body uses: the instance, the arguments of callees, the loop's begin, variables, addresses of buffers.
   std::vector<llvm::Value*> captured = {scope_.self, scope_.call, begin};
   for (const Var& v : free.vars) captured.push_back(scope_.vars.at(v.get()));
   for (const Buffer& b : free.buffers) captured.push_back(scope_.buffers.at(b.get()));

@@ -17,7 +17,7 @@ llvm::Type* MemoryType(llvm::LLVMContext& context, Type t);
 llvm::StructType* FrameCallType(llvm::IRBuilder<>& b);
 llvm::StructType* KernelArgType(llvm::IRBuilder<>& b);
 
-// What a target lets LLVM do with floats.
+// The changes to float operations that a target allows LLVM.
 // Contraction unless the target forbids it, which the IR's semantics allow; all else only where the target asks for it, by
 // fast-math or the single option. A single option wins over fast-math.
 llvm::FastMathFlags FastMathOf(const Target& target);

@@ -1,4 +1,4 @@
-// What the IR's operations are in LLVM: docs/ir.md's semantics, row by row, on scalars and vectors alike.
+// The IR's operations in LLVM: the semantics of docs/ir.md, row by row, on scalars and vectors alike.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_LLVM_VALUES_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_LLVM_VALUES_H_
 

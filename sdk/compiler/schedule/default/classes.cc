@@ -106,7 +106,7 @@ class Writer {
     return out;
   }
 
-  // What is past the end of a class is -0 in the sum, which changes no partial result: -0 * 0 of floats, and of
+  // Values past the end of a class are -0 in the sum, which changes no partial result: -0 * 0 of floats, and of
   // integers 0, since no partial result of theirs is -0.
   static Expr Filler(Type element, bool left) {
     return left && IsFloat(element) ? ConstFloat(element, -0.0) : Const(element, 0);

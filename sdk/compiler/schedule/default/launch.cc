@@ -106,7 +106,7 @@ class Launcher : public Mutator {
  private:
   const int64_t threads_;
 
-  // What one item cannot do: launch others, or what only the host does.
+  // True for statements that one item can't run: launches, or statements that only the host runs.
   static bool NeedsHost(const Block& block) {
     return std::any_of(block.begin(), block.end(), [](const Stmt& s) {
       const bool is_parallel = s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel;
@@ -116,7 +116,7 @@ class Launcher : public Mutator {
     });
   }
 
-  // What several launches use can't be the memory of one item.
+  // Memory that several launches use can't be the memory of one item.
   void Allocate(const StmtNode& s, Block* out) {
     const Buffer& b = s.buffer;
     if (b->scope != Scope::kLocal) {
@@ -127,7 +127,7 @@ class Launcher : public Mutator {
     out->push_back(Alloc(buffers_[b.get()]));
   }
 
-  // What reads memory is kept in memory.
+  // A value that is read from memory is kept in memory.
   void Value(const StmtNode& s, Block* out) {
     const Expr value = MutateExpr(s.args[0]);
     if (!HasLoads({value})) {

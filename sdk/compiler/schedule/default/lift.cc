@@ -19,7 +19,7 @@ class Replace : public Mutator {
   Replace(const Buffer& from, const Buffer& to) { buffers_[from.get()] = to; }
 };
 
-// Whether all that is read of the buffer is the element that is stored.
+// Finds reads of the buffer at elements other than the stored element.
 class OtherElements : public Visitor {
  public:
   explicit OtherElements(const StmtNode& store) : store_(store) {}

@@ -17,7 +17,7 @@ struct Lifted {
   const Stage& stage() const { return program.stages.back(); }
 };
 
-// What surrounds a nest in its function.
+// The statements around a nest in its function.
 struct Surroundings {
   const FuncNode* function;
   std::set<const VarNode*> lets;  // before the nest: the value may use them, extents may not
@@ -29,7 +29,7 @@ std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, boo
 // A nest whose value is computed of one `reduce`, the same wherever it is used, as two stages: all of them, and what is
 // computed of each.
 std::optional<Lifted> WithoutReduce(const Lifted& lifted);
-// What stands for the elements of a stage.
+// The buffer for the elements of a stage.
 Buffer BufferOf(const Stage& stage, Type element);
 // The loops of the schedule, storing where the nest did.
 Block LowerNest(const Lifted& lifted, const Schedule& schedule);

@@ -24,8 +24,8 @@ Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor&
 // The same for a GPU: nests become launches, and other loops parallel where their iterations are independent.
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine);
 
-// What of a device's function would run on the host becomes launches: parallel loops of `threads` items a block, each
-// an iteration; the rest of one item.
+// Turns code of a device's function that would run on the host into launches. Parallel loops get blocks of `threads` items, one item
+// per iteration; other code gets one item.
 PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
 
 // The block for one of `count` items of a launch: its parallel loops are serial, and its workspaces are part `index` of

@@ -1,4 +1,4 @@
-// What default schedules ask of a Target.
+// The attributes of a Target that default schedules use.
 #ifndef KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_PROCESSOR_H_
 #define KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_PROCESSOR_H_
 

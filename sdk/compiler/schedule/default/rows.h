@@ -11,7 +11,7 @@
 
 namespace kernpack::sdk::ir {
 
-// Whether the iterations of a loop, inside `outer` (nullable), are provably independent.
+// True if the iterations of a loop, inside `outer` (nullable), are provably independent.
 using IsIndependent = std::function<bool(const StmtNode& loop, const StmtNode* outer)>;
 
 // A loop over independent rows, each a line of values, stores, simple loops and `reduce`s of order any, as a launch of

@@ -50,7 +50,7 @@ class CompilationConfig {
   VirtualDevice default_virtual_device_;
 };
 
-// Whether `external`, whose kind has the attribute "is_external_codegen" (set_attr<bool>), generates code for part of
+// True if `external`, whose kind has the attribute "is_external_codegen" (set_attr<bool>), generates code for part of
 // `target`'s programs: same device type, and another kind without that attribute.
 bool IsExternalCodegenFor(const Target& external, const Target& target);
 

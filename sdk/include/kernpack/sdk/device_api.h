@@ -93,7 +93,7 @@ class DeviceAPI {
   // As CopyDataFromTo, for a box with gaps. False if this copy isn't supported; then nothing has happened. By default always false.
   virtual bool CopyStridedFromTo(const KpMemory& from, const KpMemory& to, const KpStridedCopy& box,
                                  StreamHandle stream);
-  // Whether CopyDataFromTo supports this pair of devices, at least one of this type and neither the CPU.
+  // Returns true if CopyDataFromTo supports this pair of devices, at least one of this type and neither the CPU.
   virtual bool CanCopy(Device from, Device to);
   virtual void Fill(Device device, void* to, size_t offset, size_t nbytes, uint8_t value, StreamHandle stream) = 0;
 
@@ -122,7 +122,7 @@ class DeviceAPI {
   void SetStream(Device device, StreamHandle stream);
   StreamHandle GetCurrentStream(Device device);
 
-  // Whether data + byte offset may be computed on the host.
+  // True if data + byte offset may be computed on the host.
   bool SupportsDevicePointerArithmeticsOnHost() const { return (flags() & KP_DEVICE_ADDRESSES) != 0; }
 
   // Device code; with KP_DEVICE_CODE. See load_code, get_kernel and launch of kernpack/device_api.h.

@@ -1,4 +1,4 @@
-// What code is compiled for. A compile-time value: only FromDevice uses a device.
+// The machine for which code is compiled. A compile-time value: only FromDevice uses a device.
 //
 //   Target("cuda -arch=sm_90 -max_num_threads=1024")       command line
 //   Target("nvidia/h100")                                  a tag; "nvidia/h100 -max_num_threads=512" overrides
@@ -72,7 +72,7 @@ class Target {
   std::optional<T> GetFeature(std::string_view name) const {
     return Get<T>(node_->features, name);
   }
-  // Whether the feature is present, and not false, 0, "" or none.
+  // True if the feature is present, and not false, 0, "" or none.
   bool HasFeature(std::string_view name) const;
 
   // The canonical command-line form, without values that the kind's defaults and parser fill in.

@@ -126,7 +126,7 @@ class TargetKindBuilder {
   std::unique_ptr<TargetKind> kind_;
 };
 
-// What KP_REGISTER_TARGET_KIND declares.
+// The declaration of KP_REGISTER_TARGET_KIND.
 struct TargetKindRegistration {
   TargetKindRegistration(TargetKindBuilder& builder) : kind(builder.Register()) {}
   const TargetKind& kind;

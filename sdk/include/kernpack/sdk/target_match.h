@@ -15,8 +15,8 @@ struct TargetMatch {
   explicit operator bool() const { return rank >= 0; }
 };
 
-// Whether code that was built for `code` runs on the machine that `machine` describes, and why. Limits of code (max_num_threads) must not exceed
-// the machine's, its processor features must be among the machine's, its architecture must be one that the machine runs.
+// Decides if code that was built for `code` runs on the machine that `machine` describes, with the reason. Limits of the code
+// (max_num_threads) must not exceed the machine's, its processor features must be among the machine's, its architecture must be one that the machine runs.
 TargetMatch Matches(const Target& code, const Target& machine);
 bool Supports(const Target& code, const Target& machine);
 

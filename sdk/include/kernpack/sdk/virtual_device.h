@@ -57,7 +57,7 @@ class VirtualDevice {
   std::string str() const;
   bool operator==(const VirtualDevice& other) const { return node_ == other.node_ || *node_ == *other.node_; }
   size_t Hash() const;
-  // Whether both are the same object. A VirtualDeviceCache makes equal values one object.
+  // True if both are the same object. A VirtualDeviceCache makes equal values one object.
   bool SameAs(const VirtualDevice& other) const { return node_ == other.node_; }
 
  private:

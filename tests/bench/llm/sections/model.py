@@ -12,7 +12,7 @@ from chat_model import open_model
 from goals import Goal, goal_here
 from report import Row
 
-# What a run reads after how much context, and the goals beside llama.cpp built for this machine and beside the best wheel.
+# The tokens that a run reads, the context before them, and the goals beside llama.cpp built for this machine and beside the best wheel.
 RUNS: tuple[tuple[str, int, int, Goal | None, Goal | None], ...] = (
     ("prompt of 512", 512, 0, (0.3, 0.7, 1.0), 0.2),
     ("prompt of 2,048", 2048, 0, None, None),

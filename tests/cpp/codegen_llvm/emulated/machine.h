@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 inline constexpr char kForeignTriple[] = "aarch64-linux-gnu";
 inline constexpr char kForeignTarget[] = "llvm -mtriple=aarch64-linux-gnu";
 
-// What is missing for tests on that machine, or "".
+// The missing tool for tests on that machine, or "".
 inline std::string MissingForEmulation() {
   for (const char* const tool : {"qemu-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"}) {
     if (std::system((std::string("command -v ") + tool + " > /dev/null").c_str()) != 0) {

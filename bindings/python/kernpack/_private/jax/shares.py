@@ -56,7 +56,7 @@ def is_registered() -> bool:
     return True
 
 
-# What XLA's partitioner asks JAX, by JAX's names: all of it that an answer depends on, and the name of the call.
+# The parameters of the partitioner's question to JAX, by JAX's names: everything that an answer depends on, and the name of the call.
 _QUESTION = ("arg_shapes", "arg_shardings", "result_shape", "result_sharding", "backend_string")
 
 
@@ -87,5 +87,5 @@ def _remembered(partition: Callable[..., Any], questions: Mapping[bytes, Any]) -
 
 
 def _settings() -> tuple[object, ...]:
-    """What of JAX's configuration goes into a lowering."""
+    """The settings of JAX that influence a lowering."""
     return (jax.config.jax_enable_x64, jax.config.jax_use_shardy_partitioner)  # type: ignore[attr-defined]

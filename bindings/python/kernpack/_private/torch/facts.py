@@ -1,4 +1,4 @@
-"""What torch says of itself, which the hooks in C are compared with before they are used, and one rare question of the guards."""
+"""Facts that torch reports, for comparison with the hooks in C before these are used; and one rare question of the guards."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def torch_added_keys() -> int:
 
 
 def torch_word_is(read: Callable[[], int]) -> bool:
-    """Whether `read` gives the added keys, but those of inference mode: as this thread is, and while one more is there."""
+    """True if `read` returns the added keys, except the keys of inference mode: in this thread now, and after one more key was added."""
     ignored = torch_key_bits()[0]
     binding = sys.modules["torch"]._C
     if read() != torch_added_keys() & ~ignored:

@@ -18,7 +18,7 @@ INDUCTOR = "torch._inductor.lowering"
 
 @functools.cache
 def is_found() -> bool:
-    """Whether this torch has the names. Imports the compiler."""
+    """True if this torch has the names. Imports the compiler."""
     if not is_private_allowed("torch.lowerings"):
         return False
     try:

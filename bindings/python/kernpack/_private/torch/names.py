@@ -1,5 +1,5 @@
-"""What operators and gradients are registered with, and torch exports under private names only. torch's own Python kernels
-(torch/_library/autograd.py) use the same. They aren't tricks for speed: without them there are no gradients, so no switch turns them off,
+"""Functions that register operators and gradients, and that torch exports under private names only. torch's own Python kernels
+(torch/_library/autograd.py) use these names too. They aren't tricks for speed: without them there are no gradients, so no switch turns them off,
 and a torch that lacks one is refused.
 """
 
@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 
 
 def find(root: Any, path: str) -> Any:
-    """What stands at a dotted path below a module of torch."""
+    """Returns the object at a dotted path below a module of torch."""
     found = root
     for name in path.split("."):
         found = getattr(found, name, None)
@@ -34,7 +34,7 @@ after_autograd = _in_torch("_C._after_autograd_keyset")
 # The same at the key that counts writes.
 BelowCounting = _in_torch("_C._AutoDispatchBelowADInplaceOrView")
 after_counting = _in_torch("_C._after_ADInplaceOrView_keyset")
-# Whether the thread is inside torch.func's transforms.
+# True if the thread is inside torch.func's transforms.
 are_transforms_active = _in_torch("_C._are_functorch_transforms_active")
 # Nodes at one level of torch.func's transforms: for kernels, which the dispatcher calls once for each.
 single_level = find(_functorch, "enable_single_level_autograd_function")
@@ -55,13 +55,13 @@ _AUTOGRAD = _in_torch("_C.DispatchKey.AutogradOther")
 
 
 def is_below_autograd() -> bool:
-    """Whether this thread works below autograd, where nothing follows tensors."""
+    """True if this thread works below autograd, where tensors aren't tracked."""
     below: bool = _is_excluded(_AUTOGRAD)
     return below
 
 
 def is_zero(tensor: torch.Tensor) -> bool:
-    """Whether it is a tangent or gradient of zeros that has no memory."""
+    """True for a tangent or gradient of zeros without memory."""
     zero: bool = tensor._is_zerotensor()
     return zero
 
@@ -72,7 +72,7 @@ def schema(op: Any) -> Any:
 
 
 def is_functional(tensor: torch.Tensor) -> bool:
-    """Whether it stands for a tensor of a program that is being made functional."""
+    """True if the tensor stands for a tensor of a program that is being made functional."""
     return type(tensor).__module__ == "torch._subclasses.functional_tensor"
 
 

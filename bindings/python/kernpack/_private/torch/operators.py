@@ -32,7 +32,7 @@ def shorten(op: Any, direct: Callable[..., Any]) -> None:
 
 
 def _is_taken(op: Any) -> bool:
-    """Whether torch takes an operator's call from `_op`, tried on the first operator that is asked about."""
+    """True if torch takes an operator's call from `_op`. Tried on the first operator that is passed."""
     return _answer(op) if _found is None else _found
 
 

@@ -33,7 +33,7 @@ bool SameState(const struct stat& a, const struct stat& b) {
   return a.st_size == b.st_size && Nanoseconds(a.st_mtim) == Nanoseconds(b.st_mtim);
 }
 
-// Whether a later change is bound to show in the file's times: they tick every few milliseconds, and the last tick is over.
+// True if every later change must show in the file's times: they tick every few milliseconds, and the last tick is over.
 // Whole seconds come from archives and file systems that don't tell a change from the other.
 bool IsSettled(const struct stat& info) {
   constexpr int64_t kSettling = 2'000'000'000;

@@ -215,7 +215,7 @@ void Remember(const char* path, const std::string& state, const Known& known) {
   const std::string root = Root();
   const std::string link = root.empty() ? std::string() : IndexName(root, state);
   struct stat found;
-  // What was not compared with its RECORD must be, once that is wanted again.
+  // A file that was loaded without verification must be verified once verification is on again.
   if (link.empty() || host::VerificationIsOff() || !IsOurFile(root + "/" + known.digest + "/" + FileName(path), &found))
     return;
   const std::string text = host::DigestText(known.digest) + (known.alone ? kAlone : kMerged) + known.verified;

@@ -67,7 +67,7 @@ std::string NameDescriptor(int fd) {
   return path + "/" + std::to_string(fd);
 }
 
-// Whether what the dynamic linker mapped is `content`: every segment that is never written.
+// True if the segments that the dynamic linker mapped equal `content`. Compares every segment that is never written.
 bool ImageHolds(void* handle, std::span<const char> content) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map) return false;

@@ -19,7 +19,7 @@ namespace kernpack::platform {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
-// What the child's text begins with when the load was refused, and ends with when it was good; the rest is its stderr.
+// The child's text begins with kRefused if the load was refused, and ends with a mark if it succeeded; the rest is its stderr.
 constexpr char kRefused = '\x02';
 constexpr char kGood = '\x01';
 

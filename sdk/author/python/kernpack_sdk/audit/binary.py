@@ -1,4 +1,4 @@
-"""What one shared object does to whoever loads it, by its file alone."""
+"""Finds effects of a shared object on the process that loads it, by its file alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Finding:
 
 
 def findings(image: Image) -> Iterator[Finding]:
-    """What is wrong in any shared object, of whatever project."""
+    """Problems of any shared object, of any project."""
     if _stack_is_executable(image):
         yield Finding(
             "asks for an executable stack; link with -Wl,-z,noexecstack, or fix the assembly file that asks for it"
@@ -67,7 +67,7 @@ _MENDS = {
 
 
 def of_module(image: Image, module: Module) -> Iterator[Finding]:
-    """What is wrong in a kernel module besides: code that isn't for the processor that its target names."""
+    """Further problems of a kernel module: code that isn't for the processor of its target."""
     if not image.is_x86_64:
         return
     from kernpack_sdk.audit.instructions import Disassembly, spelled

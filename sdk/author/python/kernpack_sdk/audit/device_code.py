@@ -116,7 +116,7 @@ def _entries(data: bytes, at: int, end: int) -> Iterator[_Found]:
 
 
 def _bare(data: bytes) -> Iterator[_Found]:
-    """What lies there as it is: DEVICE_CODE, and what a compiler generated."""
+    """Device code that is stored uncompressed: DEVICE_CODE, and generated code."""
     for found in _CUBIN.finditer(data):
         size, architecture = _cubin(data[found.start() :])
         if size:

@@ -72,7 +72,7 @@ class Image:
         return None
 
     def pointer(self, address: int) -> int | None:
-        """What the linker puts there; None where it puts nothing, or the address of another file's symbol."""
+        """The address that the linker writes there; None if it writes nothing, or the address of another file's symbol."""
         return self.pointers.get(address)
 
     @cached_property

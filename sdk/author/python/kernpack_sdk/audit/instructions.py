@@ -13,7 +13,7 @@ from iced_x86 import Code, CpuidFeature, Decoder, FlowControl, Instruction, Mnem
 from kernpack_sdk.audit.image import Image
 
 _FEATURES = {value: name for name, value in vars(CpuidFeature).items() if isinstance(value, int)}
-# What x86-64-v2 hasn't. The baseline of modules is v2: no wheel of Kernpack's runs on less.
+# Features that x86-64-v2 lacks. The baseline of modules is v2: no wheel of Kernpack's runs on less.
 _ABOVE = re.compile(
     r"^(AVX.*|FMA|FMA4|F16C|BMI1|BMI2|LZCNT|MOVBE|XOP|TBM|AMX_.*|VAES|VPCLMULQDQ|GFNI|SHA|SHA512|SM3|SM4|AES|PCLMULQDQ|ADX|RTM)$"
 )
@@ -22,7 +22,7 @@ _HARMLESS = {Mnemonic.TZCNT}
 _ASKS = {Mnemonic.CPUID, Mnemonic.XGETBV}
 _ASKING_SYMBOLS = re.compile(r"^(__cpu_indicator_init|__cpu_model|getauxval|__get_cpuid.*)$")
 _NEIGHBOUR = 16  # bytes: what one function found out of the processor is a struct, whose fields others read
-# What a target says of instruction sets. Processors that aren't here aren't judged.
+# The instruction sets of targets. Processors that aren't listed here aren't judged.
 _LEVELS = {
     "x86-64": set(),
     "x86-64-v2": set(),
@@ -148,7 +148,7 @@ def spelled(sets: Iterable[str]) -> str:
 
 
 def _allowed(target: str | None) -> set[str] | None:
-    """What a target such as "llvm -mcpu=x86-64-v3 -mattr=+avx512f" lets its code use; None: not known here."""
+    """The features that code for a target such as "llvm -mcpu=x86-64-v3 -mattr=+avx512f" may use; None if the target is unknown here."""
     words = (target or "").split()
     options = dict(word.partition("=")[::2] for word in words[1:])
     level = _LEVELS.get(options.pop("-mcpu", "x86-64-v2"))

@@ -1,4 +1,4 @@
-"""What a wheel of kernel modules must be besides: found by kernpack.load, of one version, with stubs that are true."""
+"""Further requirements on a wheel of kernel modules: kernpack.load finds them, they have one version, and their stubs are correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a wheel says of itself, compared with what is in it."""
+"""Compares the metadata of a wheel with its content."""
 
 from __future__ import annotations
 

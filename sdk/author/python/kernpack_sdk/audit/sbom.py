@@ -19,7 +19,7 @@ _OURS = re.compile(r"^kernpack(_kernels|_compiler|_sdk)?$")
 
 @dataclass
 class Bill:
-    """What a document says, whatever its format: of which package it is, and (file, algorithm, digest) of what is in it."""
+    """The content of an SBOM of any format: its package, and (file, algorithm, digest) for each file."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""What loading a file provably does: its start-up functions, followed as long as there is one way only."""
+"""Provable effects of loading a file: its start-up functions, followed as long as there is only one path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HANDLERS = re.compile(
 
 
 def findings(image: Image) -> list[str]:
-    """What start-up code does that concerns the whole process; sentences without a subject."""
+    """Effects of start-up code on the whole process; sentences without a subject."""
     found = []
     for entry in image.initializers():
         for what in _does(image, entry):

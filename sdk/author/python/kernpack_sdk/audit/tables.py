@@ -44,7 +44,7 @@ class Module:
 
 
 def broken_links(parts: list[Module]) -> list[str]:
-    """What hosts refuse the gradients and tangents of a module for, which these files make up together."""
+    """Reasons for which hosts refuse the gradients and tangents of a module that consists of these files."""
     known = {variant.name for part in parts for variant in part.variants if variant.contract is not None}
     return [
         f"{link.macro}({link.forward}, {link.derived}): the module exports no function {name} with a signature; export it, or "
@@ -62,7 +62,7 @@ def modules(image: Image) -> list[Module]:
 
 
 def _module(image: Image, at: int) -> Module | None:
-    """What stands at the address, if its first words are those of a KpModule and the linker fills in its pointers."""
+    """The module at the address, if it begins like a KpModule and the linker fills in its pointers."""
     head = image.read(at, 16)
     if len(head) < 16:
         return None

@@ -1,4 +1,4 @@
-"""What a wheel requires of torch, compared with what its machine code needs of it.
+"""Compares the torch requirement of a wheel with the symbols of torch that its machine code needs.
 
 Symbols of torch's C++ API (namespaces at, c10 and torch) change with each minor release of torch, so code that needs them runs
 with the release that it was built with. Those of its stable C API (aoti_torch_..., torch_...) stay.

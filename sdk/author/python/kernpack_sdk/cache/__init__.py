@@ -1,4 +1,4 @@
-"""What was compiled, kept on disk until anything that it was made of changes.
+"""Compiled modules, kept on disk until one of their inputs changes.
 
 An entry is found by its request (request.py): source, command, environment, compiler, machine. It holds while every file
 that was read has the same content and none has appeared where one was looked for (record.py). The tools list what they

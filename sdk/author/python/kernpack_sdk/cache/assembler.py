@@ -21,8 +21,8 @@ def options(request: Request, listed: Path) -> list[str]:
 
 
 def files(listed: Path, preprocessed: bytes) -> set[str] | None:
-    """What the assembler read besides the compiler's output. None where it wasn't asked, or ccache spared the run, and the code has it
-    read files: the result then depends on what nobody knows."""
+    """The files that the assembler read besides the compiler's output. None if the code makes it read files, but it didn't list them, or
+    ccache skipped the run: the result then depends on unknown files."""
     if listed.is_file():
         # Not the compiler's output, which is gone, and names that #line gave.
         return set(filter(os.path.isfile, rules.of_compiler(listed)))

@@ -26,11 +26,11 @@ class Compiler:
 
     @property
     def is_gnu(self) -> bool:
-        """Whether it takes GCC's options, by what it says of itself: `c++` may be clang."""
+        """True if the compiler takes GCC's options, according to its version text: `c++` may be clang."""
         return "clang version" not in self.about
 
     def ask(self, *words: str) -> str:
-        """What it answers, in English: lists are translated elsewhere."""
+        """The output of the compiler, in English: in other languages, lists are translated."""
         run = subprocess.run(
             [*self.words, *words],
             env=os.environ | {"LC_ALL": "C"},

@@ -22,7 +22,7 @@ def options(request: Request, listed: Path) -> list[str]:
 
 
 def files(listed: Path, made: Path) -> set[str] | None:
-    """What was read; None where the linker doesn't list it."""
+    """The files that the linker read; None if the linker doesn't list them."""
     return rules.of_linker(listed, made) if listed.is_file() else None
 
 

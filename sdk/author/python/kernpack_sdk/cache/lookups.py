@@ -57,7 +57,7 @@ def preprocess(request: Request, source: Path) -> Preprocessed:
 
 
 def of_headers(request: Request, made: Preprocessed, source: Path, files: Iterable[str]) -> Lookups:
-    """What these files and -include options looked for; `files` and those of nvcc's other pass are among what is found."""
+    """The names that these files and -include options looked for. `files` and the files of nvcc's other pass are among the found files."""
     folders = list(dict.fromkeys(made.folders))
     included = list(_included(made.text, str(source)))
     read = set(filter(os.path.isfile, {*files, *(file for file, _ in included)}))  # not <built-in>

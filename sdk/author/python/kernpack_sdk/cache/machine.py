@@ -1,4 +1,4 @@
-"""What -march=native and -arch=native stand for. Always part of a key: a wrapper may add them, and a cache may be shared."""
+"""The meaning of -march=native and -arch=native. Always part of a key: a wrapper may add them, and a cache may be shared."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _new_folder(parent: Path) -> tuple[int, str]:
 
 
 def _locked(make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
-    """What `make` made, locked as long as this process has it open: that tells it from what a killed one left."""
+    """The file that `make` made, locked as long as this process has it open. The lock tells it from a file that a killed process left."""
     while True:
         handle, name = make()
         try:

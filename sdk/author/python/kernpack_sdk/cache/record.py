@@ -1,4 +1,4 @@
-"""What a build read and looked for, and what it made: the second half of a key, written beside the result."""
+"""The files that a build read, looked for and made: the second half of a key, written beside the result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Record:
     result: str  # the result's name, which ends in a digest of its content
 
     def holds(self) -> bool:
-        """Whether every file is what it was. Looks at content only where the file's state is another one."""
+        """True if no file has changed. Reads a file only if its state has changed."""
         return not any(map(_exists, self.absent)) and all(
             _state(path) == tuple(state) or (digest and _digest(path) == digest)
             for path, (state, digest) in self.files.items()
@@ -82,7 +82,7 @@ def _exists(path: str) -> bool:
 
 
 def _state(path: str) -> _State | None:
-    """What changes whenever the content does: device, number, size, times. The time of change (ctime) cannot be set back."""
+    """A state that changes whenever the content changes: device, number, size, times. The time of change (ctime) cannot be set back."""
     try:
         found = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""What is asked of the compiler, and all that it depends on besides files: the first half of a key."""
+"""A request to the compiler, with all its inputs except files: the first half of a key."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _expanded(words: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """What may be a path in a word: all of it, behind a short option (-I.), behind "=" or ","."""
+    """The parts of a word that may be a path: the whole word, and the parts after a short option (-I.), "=" or ","."""
     yield word
     for option in ("-isystem", "-iquote", "-idirafter", "@"):
         if word.startswith(option):

@@ -38,8 +38,7 @@ _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
     "architectures",
     callback=lambda ctx, option, value: _architectures(value),
     metavar="80,90",
-    help="Compile .cu files for these compute capabilities, with PTX for the others from the lowest on. Goes before CUDA_ARCHITECTURES "
-    "of kernpack_add_module().",
+    help="Compile .cu files for these architectures; newer GPUs use PTX. Overrides CUDA_ARCHITECTURES of kernpack_add_module().",
 )
 @click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")

@@ -119,7 +119,7 @@ class Bench:
         return None
 
     def _note(self, call: Call, error: Exception) -> None:
-        """What the error says of this op. What another one does after its call is seen in calls of any."""
+        """Records the lines of the error that name this op. An effect of another op after its call shows in calls of any op."""
         own = [line for line in str(error).splitlines() if line.startswith(f"{self.op.name}: ")]
         if own:
             self.check_errors.append((call, "\n".join(own)))

@@ -1,4 +1,4 @@
-"""What is tested: an op of a module, a call of it, and what was found."""
+"""The objects of a test: an op of a module, a call of the op, and the findings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Finding:
 
 @dataclass
 class Result:
-    """What became of one check of one op."""
+    """The outcome of one check of one op."""
 
     op: str
     check: str

@@ -17,7 +17,7 @@ PASSED, FAILED, CANNOT, MISSING = range(4)  # exit codes
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="kernpack test",
-        description="Tests a kernel module by its contracts: makes every kind of call that they allow and checks the results.",
+        description="Tests a kernel module by its contracts: makes every kind of call that they allow, and checks the results.",
         epilog="Exit codes: 0 no problem found, 1 problems found, 2 the module or an option is invalid.",
     )
     add_arguments(made)
@@ -28,48 +28,56 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "module",
         nargs="?",
-        help="an installed package, a wheel, a .so or a folder of them; default: the only one installed",
+        help="an installed package, a wheel, a .so or a folder of them (default: the only installed one)",
     )
     made.add_argument(
-        "--op", action="append", default=[], metavar="NAME", help="this function only; patterns and repetition allowed"
+        "--op",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="test only this function; patterns and repetition allowed",
     )
     made.add_argument(
-        "--check", action="append", default=[], metavar="NAME", help="this check only; patterns and repetition allowed"
+        "--check",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="run only this check; patterns and repetition allowed",
     )
-    made.add_argument("--full", action="store_true", help="more calls, sizes and repetitions")
+    made.add_argument("--full", action="store_true", help="make more calls, with more sizes and repetitions")
     made.add_argument("--seed", type=int, default=0, help="seed of the first round; a seed always gives the same calls")
-    made.add_argument("--rounds", type=int, default=1, metavar="N", help="this many rounds, with seeds from --seed on")
+    made.add_argument("--rounds", type=int, default=1, metavar="N", help="run N rounds, with seeds from --seed on")
     made.add_argument(
         "--jobs",
         "-j",
         type=int,
         default=1,
         metavar="N",
-        help="processes that run at once; timings of threads are best with one",
+        help="run N processes at once; checks of threads work best with one",
     )
     made.add_argument(
         "--inputs",
         type=Path,
         metavar="FILE",
-        help="file with generators of arguments; default: tests/kernpack_inputs.py",
+        help="a file with generators of arguments (default: tests/kernpack_inputs.py)",
     )
     made.add_argument(
         "--timeout",
         type=float,
         default=0,
         metavar="S",
-        help="seconds for one check of one function; default 180, with --full 600",
+        help="time limit in seconds for one check of one function (default: 180, with --full 600)",
     )
     made.add_argument(
         "--emulate",
         action="store_true",
-        help="run code for CUDA on an emulated device; KERNPACK_EMULATOR names others than sm_90 and sm_80",
+        help="run CUDA code on an emulated GPU (default sm_90,sm_80; KERNPACK_EMULATOR selects others)",
     )
     made.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     made.add_argument("--html", type=Path, metavar="FILE", help="write an HTML report")
     made.add_argument("--json", action="store_true", help="print JSON")
     made.add_argument("--verbose", "-v", action="store_true", help="name every skipped check")
-    made.add_argument("--list", action="store_true", help="print the checks, and test nothing")
+    made.add_argument("--list", action="store_true", help="print the checks, and don't test anything")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -139,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _source(module: str | None, stack: ExitStack) -> str | list[str]:
-    """What kernpack.load takes: a wheel is unpacked for as long as it is tested."""
+    """The argument of kernpack.load: a wheel is unpacked for as long as it is tested."""
     from kernpack_sdk.testing.runner import CannotTest
 
     if module is None:

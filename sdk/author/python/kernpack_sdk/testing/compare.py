@@ -1,4 +1,4 @@
-"""Whether two outcomes are the same, to the bit or as closely as their dtype can say."""
+"""Compares two outcomes, bit by bit or up to the precision of their dtype."""
 
 from __future__ import annotations
 

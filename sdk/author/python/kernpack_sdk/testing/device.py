@@ -14,7 +14,7 @@ from kernpack_sdk.testing.case import Call, Op, Skipped
 from kernpack_sdk.testing.frameworks import Framework, Outcome
 
 KIND = "cuda"
-# What the driver says after a kernel failed: from then on it takes no call of this process.
+# The driver's message after a kernel failed: from then on, the driver refuses calls of this process.
 _STICKY = "This error is sticky"
 _LACKING = ("isn't emulated", "is not known here")
 # NVIDIA's runtime library opens the system's driver itself.
@@ -31,7 +31,7 @@ class DeviceLost(Exception):
 
 
 def has_code(op: Op) -> bool:
-    """Whether some implementation runs on CUDA devices."""
+    """True if an implementation runs on CUDA devices."""
     if op.contract is not None and op.contract.on is not None:
         return op.contract.on == KIND
     return any((variant["target"] or "").split()[:1] == [KIND] for variant in op.module.functions[op.name].variants)

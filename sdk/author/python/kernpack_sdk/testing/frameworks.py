@@ -17,7 +17,7 @@ from kernpack_sdk.testing.case import Call
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call gave: its results, then what its mutated parameters hold; or the error that it raised."""
+    """The outcome of a call: its results, then the content of its mutated parameters; or the error that it raised."""
 
     arrays: tuple[np.ndarray, ...] = ()
     error: Exception | None = None
@@ -73,7 +73,7 @@ class Framework:
 
 
 def accepted(program: Callable[..., tuple[Any, ...]], given: list[Any], instead: list[Any], of: Framework) -> list[Any]:
-    """What is given, if the program takes it: some kernels want more of values than numbers, such as weights that were packed."""
+    """Returns `given` if the program accepts it, else `instead`: some kernels need special values, such as packed weights."""
     try:
         for result in program(*given):
             of.read(result)
@@ -111,7 +111,7 @@ def mutated_names(call: Call) -> list[str]:
 
 
 def names_of(call: Call, outcome: Outcome) -> list[str]:
-    """What each array of the outcome is called."""
+    """The name of each array of the outcome."""
     after = mutated_names(call)
     count = len(outcome.arrays) - len(after)
     if call.op.contract is None:

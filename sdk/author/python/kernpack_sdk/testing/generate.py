@@ -25,7 +25,7 @@ _PREFERRED = ("f32", "f64", "f16", "bf16", "c64", "i32", "i64")
 
 @dataclass(frozen=True)
 class Wish:
-    """What a call should try. Everything left out is chosen."""
+    """Properties that a call should have. All other properties are chosen."""
 
     about: str
     profile: str = "small"  # small, odd, one, large, zero

@@ -1,4 +1,4 @@
-"""What only an author knows: inputs that mean something to an op, and findings that are meant to be so.
+"""Facts that only an author knows: meaningful inputs of an op, and findings that are deliberate.
 
 A file, `tests/kernpack_inputs.py` unless another is named:
 
@@ -72,7 +72,7 @@ def _marked(kind: str, op: str, name: str) -> Callable[[Callable[..., Any]], Cal
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one file says."""
+    """The content of one file."""
 
     generated: tuple[Generated, ...] = ()
     allowed: tuple[Allowed, ...] = ()

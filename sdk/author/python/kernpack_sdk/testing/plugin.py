@@ -60,7 +60,7 @@ def kernpack_cases(
 
 
 def _source(module: Any) -> tuple[Any, list[str]]:
-    """What a worker loads, and the functions."""
+    """The source that a worker loads, and the functions."""
     import kernpack
 
     loaded = module if isinstance(module, kernpack.Module) else kernpack.load(module)

@@ -1,4 +1,4 @@
-"""What the terminal shows."""
+"""The report on the terminal."""
 
 from __future__ import annotations
 

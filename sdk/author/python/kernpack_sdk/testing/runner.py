@@ -33,7 +33,7 @@ class CannotTest(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """What to test. source: as kernpack.load takes it; ops, checks: patterns as of file names; empty: all."""
+    """The tests to run. source: as kernpack.load takes it; ops, checks: patterns as of file names; empty: all."""
 
     source: str | Sequence[str]
     options: Options = field(default_factory=Options)
@@ -58,7 +58,7 @@ class Process:
         self._unread = b""
 
     def start(self) -> dict[str, Any]:
-        """What the module is. CannotTest where it cannot be loaded."""
+        """Facts about the module. CannotTest if it can't be loaded."""
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "kernpack_sdk.testing.worker"],
@@ -185,8 +185,8 @@ class Process:
         self._folder.cleanup()
 
 
-# What a finding of one check makes of the later ones that it names: they would say the same in other words, and mislead. Where results
-# depend on more than the arguments, that is every check that compares results; else those that compare processes and frameworks.
+# Later checks that are skipped after a finding of an earlier check: they would report it again in other words, and mislead. If results
+# depend on more than the arguments, every check that compares results is skipped; else the checks of processes and frameworks.
 _ELSEWHERE = (
     "fork",
     "processes",

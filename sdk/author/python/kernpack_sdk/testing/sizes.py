@@ -117,7 +117,7 @@ class Sizes:
         return not self.broken(largest)
 
     def _is_hopeless(self, fixed: frozenset[str]) -> bool:
-        """Whether a condition doesn't hold of which nothing can be moved."""
+        """True if a condition fails none of whose sizes can be changed."""
         for condition in self.contract.where:
             names = {name for operand in condition.operands for name in operand.names}
             if not any(self._movable(name) and name not in fixed for name in names):

@@ -16,12 +16,12 @@ from kernpack_sdk.testing.case import Call
 
 
 def is_tied(contract: Contract, parameter: str) -> bool:
-    """Whether an equation determines the parameter."""
+    """True if an equation determines the parameter."""
     return any(parameter in names for _, names in _equations(contract))
 
 
 def matters(call: Call, parameter: str) -> bool:
-    """Whether the call has all sizes of the equations that determine the parameter, and each is larger than 1."""
+    """True if the call has all sizes of the equations that determine the parameter, and each is larger than 1."""
     contract = call.op.contract
     assert contract is not None
     ints = {each.name for each in contract.parameters}

@@ -1,4 +1,4 @@
-"""What tensors and numbers hold. Integers may be indices, lengths or offsets: ways to fill them are tried until a kernel accepts."""
+"""Values of tensors and numbers. Integers may be indices, lengths or offsets: ways to fill them are tried until a kernel accepts."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ INTS = (1, 2, 0, 3, 4, -1, 8)
 
 
 def scalars(parameter: Parameter) -> list[Any]:
-    """What a number, string, dtype or device may be, or an item of a list of these, the likeliest first."""
+    """Possible values of a number, string, dtype or device, or of an item of a list, the likeliest first."""
     import kernpack
 
     default = [parameter.default] if parameter.has_default and parameter.default is not None else []

@@ -123,7 +123,7 @@ def _answer_to(stream: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def main() -> int:
-    # What a kernel prints must not get between the answers.
+    # The output of a kernel must not get between the answers.
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     answer = _answer_to(stream)

@@ -108,7 +108,7 @@ Var MakeDim(std::string_view name);
 Expr Const(Type type, uint64_t bits);  // broadcast when type has lanes; NaNs become the canonical one
 Expr ConstInt(Type type, int64_t value);  // wraps; a float type gets the nearest value
 Expr ConstFloat(Type type, double value);
-// Whether a float type can hold the rounded value: a finite value stays finite, and a value other than 0 doesn't become 0.
+// True if a float type can hold the rounded value: a finite value stays finite, and a value other than 0 doesn't become 0.
 bool IsInRange(Type type, double value);
 Expr ThreadIndex(int axis);  // i32; only inside a Launch
 Expr BlockIndex(int axis);

@@ -79,7 +79,7 @@ struct Param {
   Role role = Role::kInput;
   Position position;
   const std::string& name() const { return buffer ? buffer->name : var->name; }
-  // Whether its first extent represents any number of dimensions.
+  // True if the first extent represents any number of dimensions.
   bool has_any_rank() const;
 };
 

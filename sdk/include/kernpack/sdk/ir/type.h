@@ -27,7 +27,7 @@ constexpr bool IsFloat(Type t) { return t.code == KP_DTYPE_FLOAT && t.bits >= 32
 constexpr bool IsStorage(Type t) { return t.is_floating_point() && !IsFloat(t); }
 // The types of loop variables and indices.
 constexpr bool IsIndex(Type t) { return IsSigned(t) && t.bits >= 32; }
-// Whether the IR has this type.
+// True if the IR has this type.
 bool IsSupported(Type t);
 
 // "f32", "f32x8".

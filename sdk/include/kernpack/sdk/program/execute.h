@@ -24,7 +24,7 @@ struct RunOptions {
   const std::atomic<bool>* cancel = nullptr;
   // Nullable. Receives one event per step. A traced run waits for each device at its end.
   Trace* trace = nullptr;
-  // Whether the call waits until all work is done. If false, work that is queued later on the caller's current stream of a device
+  // If true, the call waits until all work is done. If false, work that is queued later on the caller's current stream of a device
   // may use the results there; results on the host are complete in any case.
   bool wait = true;
 };

@@ -44,7 +44,7 @@ struct PlannedStep {
   // Steps of the same program, on other streams, whose events this stream waits for first. Waits that follow from other waits
   // or from the order of a stream are omitted.
   std::vector<uint32_t> waits;
-  // Whether a later step waits for this one: an event is recorded after it.
+  // True if a later step waits for this step: an event is recorded after it.
   bool signals = false;
   // Tensors and tuples that aren't used after this step. Never parameters, results of the program, or elements of a tuple
   // that is still in use.

@@ -54,14 +54,14 @@ struct Type {
   static Type Of(TypeKind kind) { return {kind, {}, {}, {}}; }
 
   bool is_tensor() const { return kind == TypeKind::kTensor; }
-  // Whether the value is on the host: scalars, shapes and tuples themselves (not the tensors in them).
+  // True if the value is on the host: scalars, shapes and tuples themselves (not the tensors in them).
   bool is_host() const { return kind != TypeKind::kUnknown && kind != TypeKind::kTensor; }
   // "f32[N, 8]", "f32[...]" of unknown rank, "int", "shape", "tuple[f32[N], int]", "?".
   std::string str() const;
   bool operator==(const Type&) const = default;
 };
 
-// Whether `value` may be used where `expected` is expected. Unknown parts of either match anything.
+// True if `value` may be used where `expected` is expected. Unknown parts of either match anything.
 bool Fits(const Type& value, const Type& expected);
 
 }  // namespace kernpack::sdk::program

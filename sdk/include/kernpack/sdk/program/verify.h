@@ -1,4 +1,4 @@
-// What a module of programs must satisfy before it is planned.
+// Checks a module of programs before it is planned.
 #ifndef KERNPACK_SDK_PROGRAM_VERIFY_H_
 #define KERNPACK_SDK_PROGRAM_VERIFY_H_
 

@@ -1,4 +1,4 @@
-"""What `...`, `independent` and `sum` promise: rows, columns and shares are computed as if they were alone."""
+"""Checks the promises of `...`, `independent` and `sum`: rows, columns and shares are computed as if they were alone."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _plain(outcome: Outcome) -> tuple[Any, str | None]:
 
 
 def _in_child(work: Callable[[], Any]) -> Any:
-    """What the work gives in a forked child, or what became of the child, in words."""
+    """The result of the work in a forked child, or a text about how the child ended."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # a fork with threads around is what is tested

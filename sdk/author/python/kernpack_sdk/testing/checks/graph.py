@@ -1,4 +1,4 @@
-"""What `graph_safe` promises: calls can be captured in a CUDA graph, which is run again after its tensors have changed."""
+"""Checks the promise of `graph_safe`: calls can be captured in a CUDA graph, which is run again after its tensors have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `invariant` promises: the results of a part of a dim have the same bits alone and in every batch."""
+"""Checks the promise of `invariant`: the results of a part of a dim have the same bits alone and in every batch."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _places(bench: Bench) -> Iterator[_Place]:
 
 
 def _of_call(contract: Contract, place: _Place, call: Call, name: str) -> Iterator[Finding | None]:
-    """What is wrong, or None, for each part that was compared. Where the op's conditions tie the size to another one, so that
-    it refuses a longer batch, the call stays as it was drawn."""
+    """A finding, or None, for each part that was compared. If the op's conditions tie the size to another size, so that
+    the op refuses a longer batch, the call stays as it was drawn."""
     for whole in (repeated(call, name), call):
         size = extent(whole, name) if whole else 0
         if not whole or size < 2:

@@ -1,4 +1,4 @@
-"""What JAX does with an op: jit, vmap and jax.export against eager."""
+"""Compares jit, vmap and jax.export of an op with eager calls."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ _LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def strided(bench: Bench) -> Iterator[Finding]:
-    """What is marked `strided` is read by its strides; what isn't is refused, by the host."""
+    """A tensor that is marked `strided` is read by its strides; the host refuses any other strided tensor."""
     assert bench.op.contract is not None
     marked = [each.name for each in bench.op.contract.parameters if each.strided]
     if not marked:

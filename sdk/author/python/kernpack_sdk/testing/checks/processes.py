@@ -108,7 +108,7 @@ class _Peer:
         self._folder.cleanup()
 
     def outcomes(self, name: str, calls: Any) -> list[Outcome] | str:
-        """What the calls gave, or how the process ended."""
+        """The outcomes of the calls, or a text about how the process ended."""
         asked, given = Path(self._folder.name, "calls"), Path(self._folder.name, "outcomes")
         asked.write_bytes(pickle.dumps((name, [call.values for call in calls])))
         assert self.process.stdin is not None

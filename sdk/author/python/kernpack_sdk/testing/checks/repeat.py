@@ -1,4 +1,4 @@
-"""What a call gives depends on its arguments alone: not on the calls before, where its memory lies or what was in it."""
+"""The results of a call depend on its arguments alone: not on earlier calls, nor on the address or the old content of its memory."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _put(buffer: np.ndarray, item: np.ndarray) -> None:
 
 
 def fill(buffers: dict[str, Any], values: dict[str, Any], put: Callable[[Any, np.ndarray], None] = _put) -> None:
-    """What the tensors of a call hold, by `put`."""
+    """Fills the tensors of a call, by `put`."""
     for name, value in values.items():
         pairs = zip(buffers[name], value, strict=True) if isinstance(value, list) else [(buffers[name], value)]
         for buffer, item in pairs:

@@ -1,4 +1,4 @@
-"""What torch asks of an operator: opcheck, vmap, export, autograd's own bookkeeping."""
+"""Checks torch's requirements on an operator: opcheck, vmap, export, autograd's own bookkeeping."""
 
 from __future__ import annotations
 
