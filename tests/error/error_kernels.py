@@ -9,6 +9,7 @@ SOURCE = r"""
 
 void rows(kp::TensorView a, kp::TensorView w, int64_t n, kp::MutTensorView out) {}
 void two(kp::TensorView a, kp::MutTensorView low, kp::MutTensorView high) {}
+void grouped(kp::TensorView q, kp::TensorView k, kp::MutTensorView probs) {}
 void bump(kp::MutTensorView x) {}
 void kinds(kp::TensorView x, int64_t i, double f, bool b, kp::StringView s, kp::DType t, std::optional<kp::Device> d,
            kp::MutTensorView out) {}
@@ -56,6 +57,7 @@ kp::Function makes_thrower() {
 FUNCTIONS: dict[str, str | None] = {
     "rows": "(a: T[N, D], w: T[D], *, n: int = 1) -> (out: T[N, D]) where T in {f32, f64}",
     "two": "(a: f32[N]) -> (low: f32[N], high: f32[N])",
+    "grouped": "(q: f32[H, N], k: f32[G, N]) -> (probs: f32[H]) where H % G == 0",
     "bump": "(x!: f32[N]) -> ()",
     "kinds": '(x: f32[N], *, i: int = 1, f: float = 1.0, b: bool = False, s: str in {"add", "sub"} = "add",'
     " t: dtype = f32, d: device? = None) -> (out: f32[N])",

@@ -167,6 +167,11 @@ SCALARS = {
         "kinds: d: device 'cpu:-1': expected a number of up to 9 digits after the colon, such as cpu:0",
     ),
     "condition_not_met": (lambda k, new: k.divide(100, new(8)), ValueError, "divide: expected n < 100, got n = 100"),
+    "condition_on_dims_not_met": (
+        lambda k, new: k.grouped(new(4, 8), new(3, 8)),
+        ValueError,
+        "grouped: expected H % G == 0, got H = 4 (bound by q), G = 3 (bound by k)",
+    ),
     "division_by_zero": (
         lambda k, new: k.divide(0, new(8)),
         ValueError,

@@ -21,6 +21,8 @@ CONTIGUOUS = "pass a contiguous one (torch: x.contiguous(), NumPy: np.ascontiguo
 NO_PLAIN = (
     "it isn't an ordinary dense tensor (it is meta, sparse, quantised or nested, or inside vmap or torch.func.grad)"
 )
+DENSE = "expected an ordinary dense tensor"
+SPARSE = f"{DENSE}, got a sparse one (torch.sparse_coo): pass x.to_dense()"
 NATIVE = "expected an array of bools, ints, floats or complex numbers in native byte order (convert it with .astype())"
 WRITEABLE = "expected a writeable array (it may be written to; pass a copy)"
 OVERLAP = "expected memory of its own to write to, got a tensor that overlaps"
@@ -101,12 +103,22 @@ NUMPY: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
     "outs_share_memory": (
         lambda k: k.two(W, out=(BUFFER[:8], BUFFER[4:12])),
         ValueError,
-        f"two: low: {OVERLAP} high: pass a copy",
+        f"two: out[0] (low): {OVERLAP} high: pass a copy",
     ),
     "out_of_another_shape": (
         lambda k: k.rows(A, W, out=np.zeros((4, 7), np.float32)),
         ValueError,
         "rows: out: expected shape [N, D] = [4, 8], got [4, 7]",
+    ),
+    "out_by_the_name_that_the_caller_wrote": (
+        lambda k: k.grouped(A, A[:2], out=np.zeros(5, np.float32)),
+        ValueError,
+        "grouped: out (probs): expected shape [H] = [4], got [5]",
+    ),
+    "outs_by_their_place": (
+        lambda k: k.two(W, out=(np.zeros(8, np.float32), np.zeros(7, np.float32))),
+        ValueError,
+        "two: out[1] (high): expected shape [N] = [8], got [7]",
     ),
     "out_of_another_dtype": (
         lambda k: k.rows(A, W, out=np.zeros((4, 8))),
@@ -173,7 +185,46 @@ TORCH: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
         f"touch: argument 0: {DIRECTLY}: it is lazily negated; pass x.resolve_neg()",
     ),
     "out_is_an_argument": (lambda k: k.rows(X, V, out=X), ValueError, f"rows: out: {OVERLAP} a: pass a copy"),
-    "sparse": (lambda k: k.touch(X.to_sparse()), TypeError, f"touch: argument 0: {DIRECTLY}: {NO_PLAIN}"),
+    "out_by_the_name_that_the_caller_wrote": (
+        lambda k: k.grouped(X, X[:2], out=torch.zeros(5)),
+        ValueError,
+        "grouped: out (probs): expected shape [H] = [4], got [5]",
+    ),
+    "sparse_without_a_signature": (lambda k: k.touch(X.to_sparse()), TypeError, f"touch: argument 0: {SPARSE}"),
+    "sparse": (lambda k: k.rows(X.to_sparse(), V), TypeError, f"rows: a: {SPARSE}"),
+    "sparse_second": (lambda k: k.rows(X, w=V.to_sparse()), TypeError, f"rows: w: {SPARSE}"),
+    "sparse_out": (lambda k: k.rows(X, V, out=X.to_sparse()), TypeError, f"rows: out: {SPARSE}"),
+    "sparse_in_a_list": (lambda k: k.many([V, V.to_sparse()]), TypeError, f"many: xs[1]: {SPARSE}"),
+    "sparse_under_autograd": (
+        lambda k: k.rows(X.to_sparse(), V.clone().requires_grad_()),
+        TypeError,
+        f"rows: a: {SPARSE}",
+    ),
+    "sparse_csr": (
+        lambda k: k.rows(X.to_sparse_csr(), V),
+        TypeError,
+        f"rows: a: {DENSE}, got a sparse one (torch.sparse_csr): pass x.to_dense()",
+    ),
+    "mkldnn": (
+        lambda k: k.rows(X.to_mkldnn(), V),
+        TypeError,
+        f"rows: a: {DENSE}, got one of another layout (torch._mkldnn): pass x.to_dense()",
+    ),
+    "quantized": (
+        lambda k: k.rows(torch.quantize_per_tensor(X, 0.1, 0, torch.qint8), V),
+        TypeError,
+        f"rows: a: {DENSE}, got a quantized one (torch.qint8): pass x.dequantize(), or its integers as x.int_repr()",
+    ),
+    "nested": (
+        lambda k: k.rows(torch.nested.nested_tensor([V, V[1:]]), V),
+        TypeError,
+        f"rows: a: {DENSE}, got a nested one (torch.strided): pass torch.nested.to_padded_tensor(x, 0.0)",
+    ),
+    "jagged": (
+        lambda k: k.rows(torch.nested.nested_tensor([V, V[1:]], layout=torch.jagged), V),
+        TypeError,
+        f"rows: a: {DENSE}, got a nested one (torch.jagged): pass torch.nested.to_padded_tensor(x, 0.0)",
+    ),
     "without_a_signature_on_meta": (
         lambda k: k.touch(X.to("meta")),
         TypeError,
@@ -236,6 +287,7 @@ def test_numpy_arrays_that_do_not_fit_are_refused(k, row: str) -> None:
     refused(lambda: NUMPY[row][0](k), *NUMPY[row][1:], watch=[A, W, FROZEN, BUFFER])
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor", "ignore:The PyTorch API of nested tensors", "ignore:Sparse")
 @pytest.mark.parametrize("row", TORCH | TORCH_WITHOUT_OPS)
 def test_torch_tensors_that_do_not_fit_are_refused(k, row: str) -> None:
     call, kind, message = (TORCH | TORCH_WITHOUT_OPS)[row]
@@ -256,7 +308,6 @@ ANSWERED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "meta": (_on_meta, ""),
     "fake": (_in_fake_mode, ""),
     "storage_taken_away": (_without_storage, "rows: a: expected a tensor with memory, got one whose data is NULL"),
-    "sparse": (lambda k: k.rows(X.to_sparse(), V), "kernpack_error_tests::rows"),
     "requires_grad": (lambda k: k.rows(X, V.clone().requires_grad_()), "rows: an argument requires a gradient, but"),
 }
 

@@ -211,7 +211,7 @@ class CallCheck:
         for condition in self.contract.where:
             value, holds = condition.evaluate(self)
             if value is not Value.UNBOUND and not holds:
-                got = values_text(value, condition.operands, self)
+                got = values_text(value, condition.operands, self, lambda name: self._bound_by("var", name))
                 raise ValueError(f"{self.contract.name}: expected {condition.text}, got {got}")
 
     def all_same(self, a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:

@@ -32,7 +32,7 @@ from kernpack._private.torch.facts import torch_key_bits, torch_samples, torch_w
 from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
 from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
-from kernpack._torch_questions import torch_has_tangent, torch_is_symbol, torch_is_traced
+from kernpack._torch_questions import torch_has_tangent, torch_is_symbol, torch_is_traced, torch_refusal
 
 __all__ = [
     "describe_array",
@@ -69,6 +69,7 @@ __all__ = [
     "torch_is_symbol",
     "torch_is_traced",
     "torch_key_bits",
+    "torch_refusal",
     "torch_samples",
     "torch_word_is",
     "unexpected_keyword",

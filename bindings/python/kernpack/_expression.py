@@ -91,10 +91,13 @@ class Condition:
         return Value.OK, all(scope.domain.holds(relation, a, b) for relation, (_, a), (_, b) in pairs)
 
 
-def values_text(value: Value, expressions: tuple[Expression, ...], scope: Scope) -> str:
-    """ "a division by zero for k = 7, N = 5": what went wrong, then the values that the expressions name."""
+def values_text(
+    value: Value, expressions: tuple[Expression, ...], scope: Scope, origin: Callable[[str], str] = lambda name: ""
+) -> str:
+    """ "a division by zero for k = 7, N = 5": what went wrong, then the values that the expressions name. origin: what follows the value
+    of a name."""
     names = dict.fromkeys(name for expression in expressions for name in expression.names)
-    pairs = [f"{name} = {found}" for name in names if (found := scope.value_of(name)) is not None]
+    pairs = [f"{name} = {found}{origin(name)}" for name in names if (found := scope.value_of(name)) is not None]
     before = "" if value is Value.OK or not pairs else " for "
     return value.value + before + ", ".join(pairs)
 

@@ -24,6 +24,37 @@ def torch_has_tangent(tensor: Any) -> bool:
         return unpack(tensor, level=0).tangent is not None
 
 
+def torch_refusal(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """The first argument that is a tensor of a kind which no kernel takes, what is wrong with it, and what to pass; None: all are others.
+
+    names: of the function's parameters; none where it has no signature.
+    """
+    called = [names[i] if i < len(names) else f"argument {i}" for i in range(len(args))]
+    for name, value in [*zip(called, args, strict=True), *kwargs.items()]:
+        if isinstance(value, (list, tuple)):
+            rows = [(f"{name}[{i}]", item) for i, item in enumerate(value)]
+        else:
+            rows = [(name, value)]
+        for place, item in rows:
+            if got := _strange_kind(item):
+                return f"{place}: expected an ordinary dense tensor, got {got}"
+    return None
+
+
+def _strange_kind(value: Any) -> str:
+    torch = sys.modules["torch"]
+    if not isinstance(value, torch.Tensor):
+        return ""
+    if value.is_nested:
+        return f"a nested one ({value.layout}): pass torch.nested.to_padded_tensor(x, 0.0)"
+    if value.is_quantized:
+        return f"a quantized one ({value.dtype}): pass x.dequantize(), or its integers as x.int_repr()"
+    if value.layout is not torch.strided:
+        kind = "a sparse one" if "sparse" in str(value.layout) else "one of another layout"
+        return f"{kind} ({value.layout}): pass x.to_dense()"
+    return ""
+
+
 def torch_is_traced() -> bool:
     """True if torch.jit.trace records a program in this thread."""
     traced: bool = sys.modules["torch"].jit.is_tracing()

@@ -1,7 +1,11 @@
 // Choosing the variant of a function for a device.
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
+#include "modules/function_index.h"
 #include "modules/loaded_module.h"
 #include "values/signature/signature.h"
 #include "devices/target/match_device.h"
@@ -13,6 +17,11 @@ namespace {
 int32_t BaselineDeviceType(const Function& function) {
   const int32_t on = function.program ? signature::View{function.program}.OnDeviceType() : 0;
   return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);
+}
+
+std::string TargetText(const Variant& variant) {
+  const char* target = variant.info().target;
+  return target != nullptr ? target : "the baseline";
 }
 
 }  // namespace
@@ -43,23 +52,64 @@ uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, K
   return best;
 }
 
+std::string Reason(const KpLoadedModule& module, const Function& function, uint32_t variant, KpDLDevice device,
+                   uint32_t chosen) {
+  const TargetMatch match = Suits(module, function, function.variants[variant], device);
+  if (variant == chosen || chosen == kNoVariant || match.rank < 0) return match.reason;
+  const bool equal = match.rank == Suits(module, function, function.variants[chosen], device).rank;
+  return "also runs here, but " + TargetText(function.variants[chosen]) +
+         (equal ? " is as specific and comes first" : " is more specific");
+}
+
+std::string DescribeChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen) {
+  std::string others;
+  for (uint32_t i = 0; i < function.variants.size(); ++i) {
+    if (i == chosen) continue;
+    others += (others.empty() ? "not " : "; not ") + TargetText(function.variants[i]) + ": " +
+              Reason(module, function, i, device, chosen);
+  }
+  std::string text = "nothing";
+  if (chosen != kNoVariant) {
+    text = TargetText(function.variants[chosen]) + " of " + function.variants[chosen].part->path;
+  }
+  return others.empty() ? text : text + " (" + others + ")";
+}
+
 void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen) {
   if (!Logs(KP_LOG_DEBUG)) return;
-  std::string line = std::string(function.module_name) + "." + function.name + " on " +
-                     kp_device_type_name(device.device_type) + ":" + std::to_string(device.device_id) + ": ";
-  if (chosen == kNoVariant) line += "no variant runs there";
-  for (uint32_t i = 0; i < function.variants.size(); ++i) {
-    const Variant& variant = function.variants[i];
-    const char* target = variant.info().target;
-    if (i == chosen) {
-      line += std::string("runs ") + (target ? target : "the baseline") + " of " + variant.part->path;
+  Log(KP_LOG_DEBUG, std::string(function.module_name) + "." + function.name + " on " +
+                        kp_device_type_name(device.device_type) + ":" + std::to_string(device.device_id) + " runs " +
+                        DescribeChoice(module, function, device, chosen));
+}
+
+std::string DescribeChoices(const KpLoadedModule& module, KpDLDevice device) {
+  const FunctionIndex* index = IndexOf(module);
+  if (index == nullptr) {
+    kp_error_clear();
+    return "";
+  }
+  std::vector<std::pair<std::string, size_t>> groups;  // functions of which the same is to be said
+  for (size_t i = 0; i < index->count(); ++i) {
+    const Function* function = FindFunction(module, index->NameInOrder(i));
+    if (function == nullptr) {
+      kp_error_clear();
+      continue;  // its error is raised when somebody asks for it
+    }
+    const std::string text = DescribeChoice(module, *function, device, ChooseVariant(module, *function, device));
+    const auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == text; });
+    if (found == groups.end()) {
+      groups.emplace_back(text, 1);
     } else {
-      const TargetMatch match = Suits(module, function, variant, device);
-      line += std::string("; not ") + (target ? target : "the baseline") + " (" +
-              (match.rank >= 0 ? "also runs here, but a more specific version exists" : match.reason) + ")";
+      ++found->second;
     }
   }
-  Log(KP_LOG_DEBUG, line);
+  std::string line;
+  for (const auto& [text, count] : groups) {
+    line += (line.empty() ? "" : "; ") + std::to_string(count) + (count == 1 ? " function runs " : " functions run ") +
+            text;
+  }
+  return line;
 }
 
 }  // namespace kernpack::host

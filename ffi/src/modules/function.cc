@@ -95,7 +95,6 @@ std::unique_ptr<const Function> Make(const KpLoadedModule& module, const std::ve
   if (CheckAttributes(function->attributes, definition.name) != 0) return nullptr;
   const KpDLDevice cpu{KP_DEVICE_CPU, 0};
   const uint32_t chosen = ChooseVariant(module, *function, cpu);
-  LogChoice(module, *function, cpu, chosen);
   if (chosen != kNoVariant) {
     function->cpu_call = function->variants[chosen].definition->call;
     function->cpu_self = function->variants[chosen].self;

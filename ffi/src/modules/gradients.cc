@@ -6,6 +6,8 @@
 #include <kernpack/config.h>
 #include <kernpack/host/host.h>
 
+#include "modules/trial.h"
+
 namespace kernpack::host {
 namespace {
 
@@ -38,6 +40,29 @@ int NoGradientOfWritten(const Contract& forward, int param) {
       forward.name, name, name, name);
 }
 
+bool GivesGradientsOf(signature::View forward, signature::View backward) {
+  bool all = backward.NumResults() > 0;
+  for (int i = 0; i < backward.NumResults(); ++i) all = all && Target(forward, backward.ResultName(i)) != kNotThere;
+  return all;
+}
+
+// KP_GRAD(backward, forward).
+bool AreSwapped(const Contract& first, const Contract& second) {
+  bool takes_gradient = false;
+  for (int i = 0; i < first.view.NumParams(); ++i) {
+    takes_gradient |= FindResult(second.view, WithoutPrefix(first.view.ParamName(i), "d_")) != kNotThere;
+  }
+  return takes_gradient && GivesGradientsOf(second.view, first.view) && !GivesGradientsOf(first.view, second.view);
+}
+
+int Swapped(const Contract& first, const Contract& second) {
+  return kp_raise(
+      "ValueError",
+      "KP_GRAD(%s, %s): expected the forward op first, but %s gives %s, a gradient of %s; write KP_GRAD(%s, "
+      "%s)",
+      first.name, second.name, first.name, first.view.ResultName(0), second.name, second.name, first.name);
+}
+
 class Check {
  public:
   Check(const Contract& forward, const Contract& backward)
@@ -57,7 +82,29 @@ class Check {
     return 0;
   }
 
+  // How the backward op is called, once Run has returned 0.
+  Derivation Calls() const {
+    Derivation calls{"KP_GRAD", forward_, backward_, {}, {}};
+    for (int i = 0; i < b_.NumParams(); ++i) calls.sources.push_back(SourceOf(b_.ParamName(i)));
+    for (int i = 0; i < b_.NumResults(); ++i) {
+      calls.targets.push_back({Origin::kParam, Target(f_, b_.ResultName(i))});
+    }
+    return calls;
+  }
+
  private:
+  Source SourceOf(std::string_view name) const {
+    if (const int param = FindParam(f_, name); param != kNotThere) return {Origin::kParam, param};
+    if (const int result = FindResult(f_, name); result != kNotThere) return {Origin::kResult, result};
+    if (const int result = FindResult(f_, WithoutPrefix(name, "d_")); result != kNotThere) {
+      return {Origin::kResult, result};  // its gradient has its shape and dtype
+    }
+    if (const int list = ItemOf(name, "_item"); list != kNotThere) return {Origin::kItem, list};
+    if (ItemOf(name, "_index") != kNotThere) return {Origin::kItemIndex, 0};
+    if (const int param = ShapeOwner(name); param != kNotThere) return {Origin::kShape, param};
+    return {};
+  }
+
   int Parameter(int index) const {
     const std::string_view name = b_.ParamName(index);
     if (const int param = FindParam(f_, name); param != kNotThere) {
@@ -162,6 +209,7 @@ class Check {
 int CheckGradient(const Contract& forward, const std::vector<Contract>& backwards) {
   std::vector<const char*> givers(static_cast<size_t>(forward.view.NumParams()));
   for (const Contract& backward : backwards) {
+    if (AreSwapped(forward, backward)) return Swapped(forward, backward);
     if (Check(forward, backward).Run() != 0) return -1;
     for (int i = 0; i < backward.view.NumResults(); ++i) {
       const int param = Target(forward.view, backward.view.ResultName(i));
@@ -186,6 +234,9 @@ int CheckGradient(const Contract& forward, const std::vector<Contract>& backward
   if (forward.view.NumResults() == 0) {
     return kp_raise("ValueError", "KP_GRAD: %s: has no result, so that no gradient ever arrives for %s; give it one",
                     forward.name, backwards.front().name);
+  }
+  for (const Contract& backward : backwards) {
+    if (TryCalls(Check(forward, backward).Calls()) != 0) return -1;
   }
   return 0;
 }

@@ -111,7 +111,15 @@ const FunctionIndex* IndexOf(const KpLoadedModule& module);
 // lock.
 uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, KpDLDevice device);
 
-// Logs the choice of a variant (KERNPACK_LOG=debug).
+// Why the variant runs on the device, or doesn't where `chosen` does: a reason of one that can run names the chosen one. Hold no lock.
+std::string Reason(const KpLoadedModule& module, const Function& function, uint32_t variant, KpDLDevice device,
+                   uint32_t chosen);
+
+// "70 functions run llvm -mcpu=x86-64-v3 of a.so (not the baseline: ...); 1 function runs the baseline of a.so". Makes all functions
+// of the module: for the log.
+std::string DescribeChoices(const KpLoadedModule& module, KpDLDevice device);
+
+// A line of KERNPACK_LOG=debug.
 void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen);
 
 // Why a variant can or cannot run on the device; rank 0 for a baseline that can. Asks the device's backend: hold no lock.

@@ -201,16 +201,22 @@ std::string Described(const KpLoadedModule& module) {
   return text + ", SHA-256 " + module.digest.substr(0, 12);
 }
 
-// Logs kernpack.load (KERNPACK_LOG=debug): the file, its module, if it was compared with RECORD, and how long loading took.
+// Of kernpack.load with KERNPACK_LOG=debug, one line: which files, the module, whether each file was compared with RECORD, how long it
+// took, and the code that its functions run on the CPU.
 void LogLoad(const std::vector<AskedFile>& files, const KpLoadedModule& module, bool is_new, uint64_t began) {
   if (!Logs(KP_LOG_DEBUG)) return;
+  const uint64_t took = Microseconds() - began;
+  std::string paths, compared;
   for (const AskedFile& file : files) {
     const std::string& verified = file.library->verified;
-    Log(KP_LOG_DEBUG, std::string("load '") + file.path + "': " + Described(module) +
-                          (verified.empty() ? ", no RECORD to compare it with" : ", as " + verified + " installed it") +
-                          (is_new ? "" : ", which this process has loaded before") + " (" +
-                          std::to_string((Microseconds() - began)) + " us)");
+    const std::string how = verified.empty() ? "no RECORD to compare it with" : "as " + verified + " installed it";
+    paths.append(paths.empty() ? "'" : ", '").append(file.path).append("'");
+    if (!compared.ends_with(how)) compared.append(", ").append(how);
   }
+  std::string line = "load " + paths + ": " + Described(module) + compared +
+                     (is_new ? "" : ", which this process has loaded before") + " (" + std::to_string(took) + " us)";
+  if (is_new) line += "; on the CPU " + DescribeChoices(module, {KP_DEVICE_CPU, 0});
+  Log(KP_LOG_DEBUG, line);
 }
 
 int MakeModule(const std::vector<AskedFile>& files, const std::string& digest, const KpLoadedModule** out) {

@@ -5,11 +5,29 @@
 #include <kernpack/host/host.h>
 
 #include "modules/gradients.h"
+#include "modules/trial.h"
 
 namespace kernpack::host {
 namespace {
 
 using signature::FlagsOf;
+
+bool GivesTangentsOf(signature::View forward, signature::View tangent) {
+  bool all = tangent.NumResults() > 0;
+  for (int i = 0; i < tangent.NumResults(); ++i) {
+    all = all && FindResult(forward, WithoutPrefix(tangent.ResultName(i), "t_")) != kNotThere;
+  }
+  return all;
+}
+
+// KP_JVP(tangent, forward).
+bool HasSwappedOps(const Contract& first, const Contract& second) {
+  bool takes_tangent = false;
+  for (int i = 0; i < first.view.NumParams(); ++i) {
+    takes_tangent |= FindParam(second.view, WithoutPrefix(first.view.ParamName(i), "t_")) != kNotThere;
+  }
+  return takes_tangent && GivesTangentsOf(second.view, first.view) && !GivesTangentsOf(first.view, second.view);
+}
 
 class TangentCheck {
  public:
@@ -32,10 +50,27 @@ class TangentCheck {
     for (int i = 0; i < f_.NumResults(); ++i) {
       if (IsGiven(i) != 0) return -1;
     }
-    return 0;
+    return TryCalls(Calls());
   }
 
  private:
+  Derivation Calls() const {
+    Derivation calls{"KP_JVP", forward_, tangent_, {}, {}};
+    for (int i = 0; i < t_.NumParams(); ++i) calls.sources.push_back(SourceOf(t_.ParamName(i)));
+    for (int i = 0; i < t_.NumResults(); ++i) {
+      calls.targets.push_back({Origin::kResult, FindResult(f_, WithoutPrefix(t_.ResultName(i), "t_"))});
+    }
+    return calls;
+  }
+
+  // A tangent has the shape and dtype of its parameter.
+  Source SourceOf(std::string_view name) const {
+    if (const int param = FindParam(f_, name); param != kNotThere) return {Origin::kParam, param};
+    if (const int result = FindResult(f_, name); result != kNotThere) return {Origin::kResult, result};
+    const int param = FindParam(f_, WithoutPrefix(name, "t_"));
+    return param != kNotThere ? Source{Origin::kParam, param} : Source{};
+  }
+
   int NotWritten(int param) const {
     if (!(FlagsOf(f_.Param(param)) & KP_PARAM_MUTATED)) return 0;
     return kp_raise("ValueError",
@@ -112,6 +147,15 @@ class TangentCheck {
 
 }  // namespace
 
-int CheckTangents(const Contract& forward, const Contract& tangent) { return TangentCheck(forward, tangent).Run(); }
+int CheckTangents(const Contract& forward, const Contract& tangent) {
+  if (HasSwappedOps(forward, tangent)) {
+    return kp_raise("ValueError",
+                    "KP_JVP(%s, %s): expected the forward op first, but %s gives %s, a tangent of %s; write KP_JVP(%s, "
+                    "%s)",
+                    forward.name, tangent.name, forward.name, forward.view.ResultName(0), tangent.name, tangent.name,
+                    forward.name);
+  }
+  return TangentCheck(forward, tangent).Run();
+}
 
 }  // namespace kernpack::host

@@ -61,7 +61,7 @@ int List(const Function& function, KpAny* out) {
     item["target"] = target ? nlohmann::json(target) : nlohmann::json(nullptr);
     item["module_path"] = variant.part->path;
     item["chosen"] = i == chosen;
-    item["reason"] = Suits(*function.module, function, variant, cpu).reason;
+    item["reason"] = Reason(*function.module, function, i, cpu, chosen);
     list.push_back(std::move(item));
   }
   // Paths are bytes: bytes that aren't UTF-8 become a replacement character.

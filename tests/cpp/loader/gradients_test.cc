@@ -161,6 +161,84 @@ TEST(Gradients, MustTakeAsOptionalWhatIsOptional) {
             "ValueError: KP_GRAD: g: w: may be None in f; expected it to be optional (?) here too");
 }
 
+// Ranks and dtypes that could agree don't suffice: in each call the gradient has the shape and dtype of its parameter.
+TEST(Gradients, HaveTheShapeOfTheirParameterInEveryCall) {
+  EXPECT_EQ(Load("(x: f32[N]) -> (out: f32[N])", {{"g", "(d_out: f32[N], x: f32[N]) -> (d_x: f32[1])"}}),
+            "ValueError: KP_GRAD: g: result d_x: expected the shape of x in f, [N], got [1]: where x is [5], d_x would "
+            "be [1]; give d_x the dims of x");
+  EXPECT_EQ(Load("(x: f32[M, K], w: f32[K, N]) -> (out: f32[M, N])",
+                 {{"g", "(d_out: f32[M, N], x: f32[M, K], w: f32[K, N]) -> (d_x: f32[K, M], d_w: f32[K, N])"}}),
+            "ValueError: KP_GRAD: g: result d_x: expected the shape of x in f, [M, K], got [K, M]: where x is [5, 7], "
+            "d_x would be [7, 5]; give d_x the dims of x");
+  EXPECT_EQ(Load("(x: f32[..., D], w: f32[D]) -> (out: f32[..., D])",
+                 {{"g", "(d_out: f32[..., D], x: f32[..., D]) -> (d_x: f32[..., D], d_w: f32[..., D])"}}),
+            "ValueError: KP_GRAD: g: result d_w: expected the shape of w in f, [D], got [..., D]: where w is [5], d_w "
+            "would be [2, 5]; give d_w the dims of w");
+  EXPECT_EQ(
+      Load("(x: f32[N], k: int) -> (out: f32[N * k]) where k > 0",
+           {{"g", "(d_out: f32[M], k: int) -> (d_x: f32[ceildiv(M, k + 1)])"}}),
+      "ValueError: KP_GRAD: g: result d_x: expected the shape of x in f, [N], got [ceildiv(M, k + 1)]: where x is [5], "
+      "d_x would be [4]; give d_x the dims of x");
+}
+
+TEST(Gradients, HaveTheDTypeOfTheirParameterInEveryCall) {
+  constexpr const char* forward =
+      "(x: T[N], w: W[N]) -> (out: T[N]) where T in {f32, f64}, W in {f32, f64} with nondiff(x)";
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: T[N], w: W[N]) -> (d_w: W[N]) where T in {f32, f64}, W in {f32, f64}"}}), "");
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: T[N], w: W[N]) -> (d_w: T[N]) where T in {f32, f64}, W in {f32, f64}"}}),
+            "ValueError: KP_GRAD: g: result d_w: expected the dtype of w in f: where w is f64, d_w would be f32; give "
+            "d_w the dtype of w");
+}
+
+TEST(Gradients, TakeWhatTheForwardOpGives) {
+  constexpr const char* forward = "(x: f32[N, D]) -> (out: f32[N, D])";
+  EXPECT_EQ(
+      Load(forward, {{"g", "(d_out: f32[N, 1], x: f32[N, D]) -> (d_x: f32[N, D])"}}),
+      "ValueError: KP_GRAD: g doesn't fit the calls of f: one of them would end in \"g: d_out: expected shape [N, "
+      "1], got [5, 7]\"; give its parameter the dims that the tensor has in f");
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: f32[D, N], x: f32[N, D]) -> (d_x: f32[N, D])"}}),
+            "ValueError: KP_GRAD: g doesn't fit the calls of f: one of them would end in \"g: x: expected shape [N, D] "
+            "with N = 7 (bound by d_out), got [5, 7]\"; give its parameter the dims that the tensor has in f");
+}
+
+// An op whose backward op takes fewer calls is fine: the others are refused when they are made.
+TEST(Gradients, MayAllowFewerCallsThanTheForwardOp) {
+  constexpr const char* forward = "(x: T[..., D]) -> (out: T[..., D]) where T in {f32, f64, f16}";
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: f32[N, D]) -> (d_x: f32[N, D])"}}), "");
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: T[A, B, C, D]) -> (d_x: T[A, B, C, D]) where T in {f16}"}}), "");
+  EXPECT_EQ(Load(forward, {{"g", "(d_out: T[..., D]) -> (d_x: T[..., D]) where T in {f64}, D == 1000"}}), "");
+}
+
+TEST(Gradients, FollowConditionsExpressionsAndDefaults) {
+  EXPECT_EQ(Load("(x: f32[N, D], idx: i32[E], ends: i32[E + 1], *, group: int = 128, steps: list[int], mode: str in "
+                 "{\"a\", \"b\"}) "
+                 "-> (q: f32[N, D], scale: f32[N, D // group]) where D % group == 0, 0 < steps[0] <= E",
+                 {{"g",
+                   "(d_q: f32[N, D], d_scale: f32[N, G], x_shape: list[int], idx: i32[F], *, group: int, steps: "
+                   "list[int], mode: str, extra: list[int] = [1, 2]) -> (d_x: f32[N, G * group])"}}),
+            "");
+  EXPECT_EQ(
+      Load("(x: f32[..., H, D], y: f32[~..., H, D], z: f32[*S, G]) -> (out: f32[..., H, D]) where H % G == 0 with "
+           "nondiff(z)",
+           {{"g", "(d_out: f32[*S], z: f32[..., G]) -> (d_x: f32[*S])"},
+            {"h", "(d_out: f32[..., H, D], y: f32[*S]) -> (d_y: f32[*S])"}}),
+      "");
+}
+
+TEST(Gradients, OfSwappedOpsAreSeen) {
+  Table& table = NewTable();
+  table.Add("f", Nothing).signature = "(x: f32[N]) -> (out: f32[N])";
+  table.Add("g", Nothing).signature = "(d_out: f32[N], x: f32[N]) -> (d_x: f32[N])";
+  KpFunctionInfo& gradient = table.Add("g", nullptr);
+  gradient.kind = KP_DEF_GRADIENT;
+  gradient.target = "f";
+  const KpLoadedModule* module = nullptr;
+  ASSERT_NE(kp_module_adopt(table.Finish("swapped"), &module), 0);
+  EXPECT_EQ(TakeError(),
+            "ValueError: KP_GRAD(g, f): expected the forward op first, but g gives d_x, a gradient of f; write "
+            "KP_GRAD(f, g)");
+}
+
 // The same for the op that computes f's tangents.
 std::string LoadTangents(const char* forward, const std::vector<std::pair<const char*, const char*>>& tangents) {
   Table& table = NewTable();
@@ -213,6 +291,21 @@ TEST(Tangents, ShapesKindsAndNoneMustFit) {
             "ValueError: KP_JVP: t: t_w: w may be None in f; expected its tangent to be optional (?) too");
   EXPECT_EQ(LoadTangent("(t_x: f32[..., D], t_w: f32[D]?) -> (t_y: f64[..., D])"),
             "ValueError: KP_JVP: t: result t_y: its dtype is incompatible with that of y in f");
+}
+
+TEST(Tangents, HaveTheShapeAndDTypeOfTheirResultInEveryCall) {
+  EXPECT_EQ(LoadTangents("(x: f32[N], w: f32[N]) -> (y: f32[N])",
+                         {{"t", "(x: f32[N], t_x: f32[N], t_w: f32[N]) -> (t_y: f32[1])"}}),
+            "ValueError: KP_JVP: t: result t_y: expected the shape of y in f, [N], got [1]: where y is [5], t_y would "
+            "be [1]; give t_y the dims of y");
+  EXPECT_EQ(
+      LoadTangents("(x: f32[N, D]) -> (y: f32[N])", {{"t", "(x: f32[N, D], t_x: f32[D, N]) -> (t_y: f32[N])"}}),
+      "ValueError: KP_JVP: t doesn't fit the calls of f: one of them would end in \"t: t_x: expected shape [D, N] "
+      "with D = 7 (bound by x), got [5, 7]\"; give its parameter the dims that the tensor has in f");
+  EXPECT_EQ(LoadTangents("(t_x: f32[N], x: f32[N]) -> (t_y: f32[N]) with nondiff(t_x, x)",
+                         {{"t", "(x: f32[N]) -> (y: f32[N])"}}),
+            "ValueError: KP_JVP(f, t): expected the forward op first, but f gives t_y, a tangent of t; write KP_JVP(t, "
+            "f)");
 }
 
 TEST(Tangents, AreTakenAndGivenCompletely) {

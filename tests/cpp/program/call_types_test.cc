@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
         SymbolicCase{"AConditionOverNumbersIsChecked",
                      "(x: f32[N, M]) -> () where N == 4",
                      {F32({5, "A"})},
-                     "ValueError: f: expected N == 4, got N = 5"},
+                     "ValueError: f: expected N == 4, got N = 5 (bound by x)"},
         SymbolicCase{"AResultThatNoRunCanHaveIsRefused",
                      "(x: f32[N, M]) -> (a: f32[N - 8, M])",
                      {F32({5, "A"})},

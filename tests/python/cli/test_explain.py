@@ -8,6 +8,8 @@ import kernpack
 import numpy as np
 import pytest
 
+EMULATED = {"KERNPACK_EMULATOR": "sm_90", "KERNPACK_CUDA_DRIVER": ""}  # cuda:0 is there, on any machine
+NO_DRIVER = {"KERNPACK_EMULATOR": "", "KERNPACK_CUDA_DRIVER": "/nowhere/libcuda.so.1"}
 SOURCE = """
 void norm(kp::TensorView x, kp::TensorView w, double eps, kp::MutTensorView out) { KP_THROW(RuntimeError) << "was run"; }
 void glue(kp::ListView<kp::TensorView> xs, kp::TensorView y, kp::MutTensorView out) {}
@@ -37,9 +39,9 @@ def test_a_call_that_fits(command, path: str) -> None:
 
 
 def test_as_text(command, path: str) -> None:
-    said = command("explain", f"{path}.grow", "f32[4]@opencl:0", "n=3").stdout
+    said = command("explain", f"{path}.grow", "f32[4]@cuda:0", "n=3", env=EMULATED).stdout
     for line in (
-        "the call runs on opencl:0; arguments are passed without a copy",
+        "the call runs on cuda:0; arguments are passed without a copy",
         "  written in place: x",
         "  allocates out: f32[7], 28 bytes",
         "  workspace: 32 bytes, given back when the call returns",
@@ -60,24 +62,45 @@ def test_copies_of_strided_arguments_that_the_contract_wants_compact(command, pa
 
 
 def test_the_device_of_tensors_that_name_none(command, path: str) -> None:
-    on_device = ("explain", f"{path}.glue", "[f32[2],f32[3]]", "--device", "opencl")
-    facts = json.loads(command(*on_device, "f32[4,4]", "--json").stdout)
-    assert facts["call"]["device"] == "opencl:0"
-    named = command(*on_device, "f32[4,4]@cpu")
+    on_device = ("explain", f"{path}.glue", "[f32[2],f32[3]]", "--device", "cuda")
+    facts = json.loads(command(*on_device, "f32[4,4]", "--json", env=EMULATED).stdout)
+    assert facts["call"]["device"] == "cuda:0"
+    named = command(*on_device, "f32[4,4]@cpu", env=EMULATED)
     assert named.returncode == 1
-    assert "opencl:0" in named.stdout.partition("the call would be refused:")[2]
-    said = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "cuda:1").stdout
-    assert "the call runs on cuda:1; " in said
+    assert "cuda:0" in named.stdout.partition("the call would be refused:")[2]
+    said = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "cuda:0", env=EMULATED).stdout
+    assert "the call runs on cuda:0; " in said
     assert "variants, as chosen for the CPU:" in said.splitlines()
     assert "variants:" in command("explain", f"{path}.norm", "f32[2,8]", "f32[8]").stdout.splitlines()
 
 
-def test_options_stand_anywhere(command, path: str) -> None:
-    words = ["--device", "cuda:0", f"{path}.norm", "f32[2,8]", "--json", "f32[8]", "eps=1"]
-    assert json.loads(command("explain", *words).stdout)["call"]["device"] == "cuda:0"
-    wrong = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--devise", "cuda:0")
-    assert wrong.returncode == 2
-    assert "unrecognized arguments: --devise" in wrong.stderr
+@pytest.mark.parametrize(
+    ("words", "env", "said"),
+    [
+        (["f32[2,8]", "f32[8]", "--device", "cuda:0"], NO_DRIVER, "no device cuda:0: /nowhere/libcuda.so.1 could not be"),
+        (["f32[2,8]@cuda:0", "f32[8]"], NO_DRIVER, "no device cuda:0: /nowhere/libcuda.so.1 could not be opened"),
+        (["f32[2,8]", "f32[8]", "--device", "cuda:1"], EMULATED, "no device cuda:1; expected one that this machine has: "),
+        (["f32[2,8]", "f32[8]", "--device", "cpu:1"], {}, "no device cpu:1; expected one that this machine has: cpu:0"),
+    ],
+)
+def test_a_device_that_this_machine_lacks(command, path: str, words: list[str], env: dict[str, str], said: str) -> None:
+    done = command("explain", f"{path}.norm", *words, env=env)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"kernpack explain: {said}")
+    assert not done.stdout
+
+
+def test_reasons_differ_for_the_variant_that_runs_and_those_that_do_not(command) -> None:
+    facts = json.loads(command("explain", "kernpack_kernels.softmax", "f32[4,8]", "--json").stdout)
+    run = [variant for variant in facts["variants"] if variant["chosen"]]
+    assert len(run) == 1
+    runs = run[0]["target"] or "the baseline"
+    for variant in facts["variants"]:
+        if not variant["chosen"]:
+            assert variant["reason"] != run[0]["reason"]
+            assert "lacks" in variant["reason"] or variant["reason"] == f"also runs here, but {runs} is more specific"
+    baseline = next(variant for variant in facts["variants"] if variant["target"] is None)
+    assert baseline["chosen"] or "also runs here, but" in baseline["reason"]
 
 
 def test_a_device_that_is_none(command, path: str) -> None:

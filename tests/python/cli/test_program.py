@@ -36,6 +36,17 @@ def test_python_m_is_the_same_program(command) -> None:
     assert json.loads(done.stdout)["kernpack"] == json.loads(command("info", "--json").stdout)["kernpack"]
 
 
+def test_info_gives_the_reason_of_a_missing_driver_once(command) -> None:
+    """All backends of one driver have the same reason for having no devices."""
+    env = {"KERNPACK_EMULATOR": "", "KERNPACK_CUDA_DRIVER": "/nowhere/libcuda.so.1"}
+    reason = "/nowhere/libcuda.so.1 could not be opened"
+    lines = [line for line in command("info", env=env).stdout.splitlines() if reason in line]
+    assert len(lines) == 1, lines
+    assert lines[0].startswith(f"  cuda, cuda_host, cuda_managed: {reason}")
+    devices = json.loads(command("info", "--json", env=env).stdout)["devices"]
+    assert all(devices[name].startswith(reason) for name in ("cuda", "cuda_host", "cuda_managed"))
+
+
 @pytest.mark.parametrize("name", _cli.SDK_COMMANDS)
 def test_without_the_sdk_a_command_names_the_pip_line(command, name: str) -> None:
     done = command(name, sdk=False)

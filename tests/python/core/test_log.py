@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,16 +23,34 @@ def test_what_happens_is_said(tmp_path: Path) -> None:
     )
     lines = [line for line in done.stderr.splitlines() if "/logged_" in line or "logged." in line]
     assert all(line.startswith("kernpack: debug: ") for line in lines), done.stderr
-    ran, compiled, loaded, chosen, kept, again = (line.removeprefix("kernpack: debug: ") for line in lines)
+    ran, compiled, loaded, kept, again = (line.removeprefix("kernpack: debug: ") for line in lines)
     assert ran.startswith("cache: runs g++ ")
     assert compiled.startswith(f"cache: compiled {tmp_path}/inline/logged_")
     assert loaded.startswith(f"load '{tmp_path}/inline/logged_")
     assert ": module logged 0, of kernpack-sdk " in loaded
     assert ", no RECORD to compare it with (" in loaded
-    assert chosen.startswith(f"logged.twice on cpu:0: runs the baseline of {tmp_path}/inline/logged_")
+    assert f" us); on the CPU 1 function runs the baseline of {tmp_path}/inline/logged_" in loaded
     assert kept.startswith(f"cache: {tmp_path}/inline/logged_")
     assert kept.endswith(" is up to date")
     assert "which this process has loaded before" in again
+    assert " on the CPU " not in again
+
+
+def test_a_load_is_one_line() -> None:
+    """However many functions and files the module has; each is told once, in a line that can be read."""
+    environment = {**os.environ, "KERNPACK_LOG": "debug"}
+    code = "import kernpack_kernels; print(len(kernpack_kernels.functions))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    lines = [line for line in done.stderr.splitlines() if "kernpack_kernels" in line]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("kernpack: debug: load '")
+    parts = lines[0].partition(" us); on the CPU ")[2].split("; ")
+    counts = [int(part.split()[0]) for part in parts if re.match(r"\d+ functions? runs? ", part)]
+    assert sum(counts) == int(done.stdout)
+    assert "; ;" not in lines[0]
+    assert ": ;" not in lines[0]
 
 
 def test_without_it_nothing_is_said(tmp_path: Path) -> None:

@@ -54,5 +54,5 @@ def test_a_condition_that_cannot_hold_is_an_error_while_tracing() -> None:
     contract = Parsed("(x: f32[N]) -> () where N % 4 == 0, N < 9").contract
     assert Solution(contract, [Tensor((DIMS[3],), "f32")], SYMBOLS, traced=True)
     verdict = solved(contract, [Tensor((4 * DIMS[3] + 1,), "f32")], traced=True, domain=SYMBOLS)
-    assert verdict == "ValueError: f: expected N % 4 == 0, got N = 4*n3 + 1"
+    assert verdict == "ValueError: f: expected N % 4 == 0, got N = 4*n3 + 1 (bound by x)"
     assert solved(contract, [Tensor((4 * DIMS[3],), "f32")], traced=True, domain=SYMBOLS) == ""

@@ -43,7 +43,7 @@ PATHS = {
 }
 CALLS = {
     "type": (lambda k, x: k.scale(x.to(torch.int64)), TypeError, "scale: x: expected dtype T in {f32, f64}, got i64"),
-    "value": (lambda k, x: k.top(x, k=9), ValueError, "top: expected 0 < k <= N, got k = 9, N = 3"),
+    "value": (lambda k, x: k.top(x, k=9), ValueError, "top: expected 0 < k <= N, got k = 9, N = 3 (bound by x)"),
     "raised by the kernel": (lambda k, x: k.refuse(x), IndexError, "refuse: not today"),
 }
 

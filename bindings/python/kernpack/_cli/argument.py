@@ -6,7 +6,8 @@ import ast
 import re
 from typing import Any
 
-from kernpack._core import Device, DType
+from kernpack._core import Device, DType, device_count
+from kernpack._device_facts import load_installed_backends
 from kernpack._domain import Tensor
 from kernpack._row_major import is_row_major
 
@@ -49,19 +50,35 @@ def _dtype(name: str) -> DType:
 
 
 def device_of(name: str) -> Device:
+    """Raises ValueError for a name that isn't a device's, and for a device that this machine doesn't have. Opens its driver."""
     try:
-        return Device(name)
+        device = Device(name)
     except (ValueError, TypeError) as error:
         raise ValueError(str(error)) from None
+    return _present(device)
+
+
+def _present(device: Device) -> Device:
+    load_installed_backends()
+    count, reason = device_count(device.type)
+    if device.index < count:
+        return device
+    if count == 0:
+        raise ValueError(f"no device {device}: {reason or f'no {device.type} device was found'}")
+    there = ", ".join(f"{device.type}:{i}" for i in range(count))
+    raise ValueError(f"no device {device}; expected one that this machine has: {there}")
 
 
 def _named(text: str) -> Any:
-    for kind in (DType, Device):
-        try:
-            return kind(text)
-        except (ValueError, TypeError):
-            continue
-    raise ValueError(f"'{text}': expected {_FORMS}")
+    try:
+        return DType(text)
+    except (ValueError, TypeError):
+        pass
+    try:
+        device = Device(text)
+    except (ValueError, TypeError):
+        raise ValueError(f"'{text}': expected {_FORMS}") from None
+    return _present(device)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -40,15 +40,19 @@ static int32_t FindParam(KpyFunction* f, PyObject* name) {
   return -1;
 }
 
-/* Names the parameter that may have been meant. */
-static int Unexpected(KpyFunction* f, PyObject* name) {
+PyObject* kpy_parameter_names(const KpyFunction* f) {
   PyObject* names = PyTuple_New(f->num_params);
-  PyObject* what;
   int32_t i;
   for (i = 0; names != NULL && i < f->num_params; ++i) {
     Py_INCREF(f->params[i].name);
     PyTuple_SetItem(names, i, f->params[i].name);
   }
+  return names;
+}
+
+/* Names the parameter that may have been meant. */
+static int Unexpected(KpyFunction* f, PyObject* name) {
+  PyObject *what, *names = kpy_parameter_names(f);
   what = names == NULL ? NULL : kpy_helper("unexpected_keyword", "(OO)", name, names);
   Py_XDECREF(names);
   return Refuse(f, what);

@@ -1,4 +1,6 @@
 /* The hot path: Python arguments to values, checks, results, the kernel. */
+#include <string.h>
+
 #include "call_context.h"
 #include "call_typed.h"
 #include "python/errors.h"
@@ -139,6 +141,54 @@ static PyObject* CallThroughHost(KpyFunction* f, KpyTypedCall* t, PyObject* out,
   return answer;
 }
 
+/* The place of a result in what the caller wrote: "out", or "out[1]" of several. */
+static PyObject* PlaceOf(const KpyFunction* f, PyObject* out, int32_t result) {
+  const Py_ssize_t given = PyTuple_Check(out) ? PyTuple_Size(out) : PyList_Check(out) ? PyList_Size(out) : -1;
+  int32_t i;
+  if (given < 0) return PyUnicode_FromString("out");
+  for (i = 0; i < given && i < f->num_results; ++i) {
+    if (kpy_result_index(f, (int32_t)given, i) == result) return PyUnicode_FromFormat("out[%d]", i);
+  }
+  return NULL;
+}
+
+/* "softmax: probs: expected ..." becomes "softmax: out (probs): expected ...": the caller wrote out=, and may not know the contract's name
+ * of the result. */
+static void NameDestination(const KpyFunction* f, PyObject* out) {
+  PyObject *type, *value, *trace, *text;
+  int32_t i;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  text = value == NULL ? NULL : PyObject_Str(value);
+  for (i = 0; text != NULL && i < f->num_results; ++i) {
+    KpSigResult result;
+    PyObject *before, *place, *args = NULL;
+    Py_ssize_t size;
+    if (kp_sig_result(f->program, i, &result) != 0 || strcmp(result.name, "out") == 0) continue;
+    before = PyUnicode_FromFormat("%s: %s: ", f->name, result.name);
+    if (before == NULL || PyUnicode_Tailmatch(text, before, 0, PY_SSIZE_T_MAX, -1) != 1) {
+      Py_XDECREF(before);
+      continue;
+    }
+    size = PyUnicode_GetLength(before);
+    place = PlaceOf(f, out, i);
+    if (place != NULL) {
+      PyObject* rest = PyUnicode_Substring(text, size, PyUnicode_GetLength(text));
+      if (rest != NULL)
+        args = Py_BuildValue("(N)", PyUnicode_FromFormat("%s: %U (%s): %U", f->name, place, result.name, rest));
+      Py_XDECREF(rest);
+    }
+    if (args != NULL) (void)PyObject_SetAttrString(value, "args", args);
+    Py_XDECREF(args);
+    Py_XDECREF(place);
+    Py_DECREF(before);
+    break;
+  }
+  Py_XDECREF(text);
+  PyErr_Clear();
+  PyErr_Restore(type, value, trace);
+}
+
 static PyObject* CallBound(KpyFunction* f, KpyTypedCall* t, PyObject* const* given, PyObject* out) {
   const int32_t count = f->num_params + f->num_results + f->has_workspace;
   int32_t returned = f->num_returned;
@@ -190,6 +240,7 @@ PyObject* kpy_call_typed(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs
   if (KPY_UNLIKELY(answer == NULL) && t.call.divert != NULL && !PyErr_Occurred()) {
     answer = kpy_diverted(&t.call, args, nargs, kwnames);
   }
+  if (KPY_UNLIKELY(answer == NULL) && out != NULL && PyErr_ExceptionMatches(PyExc_Exception)) NameDestination(f, out);
   if (KPY_UNLIKELY(t.call.num_keeps > 0)) kpy_call_end(&t.call);
   for (i = 0; i < f->num_params; ++i) Py_XDECREF(given[i]);
   Py_XDECREF(out);

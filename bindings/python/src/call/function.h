@@ -80,6 +80,8 @@ KPY_HIDDEN PyObject* kpy_call_untyped(KpyFunction* f, PyObject* const* args, Py_
 /* bind.c: spreads positional and keyword arguments over `values` (length num_params; NULL: the default) and `out`. */
 KPY_HIDDEN int kpy_bind(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values,
                         PyObject** out);
+/* A tuple of str; a new reference. */
+KPY_HIDDEN PyObject* kpy_parameter_names(const KpyFunction* f);
 /* How many results the caller gets, or -1: a tuple with a place for each result asks for the aux ones too. */
 KPY_HIDDEN int kpy_bind_destinations(KpyFunction* f, PyObject* out, PyObject** destinations);
 /* The index of the i-th result that a caller of `count` gets. */

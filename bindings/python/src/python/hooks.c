@@ -64,18 +64,45 @@ static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
   return 0;
 }
 
+/* A sparse, quantized or nested tensor is refused by its argument's name: torch's error would be thousands of characters about its
+ * dispatcher. Replaces the error in flight, if there is one; leaves another error as it is. */
+static void RefuseStrangeTensor(const KpyCall* call, PyObject* tuple, PyObject* dict) {
+  PyObject *type, *value, *trace, *names, *text;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_RuntimeError)) return;
+  if (!kpy_is_loaded("torch")) return;
+  PyErr_Fetch(&type, &value, &trace);
+  names = kpy_parameter_names(call->function);
+  text = names == NULL ? NULL : kpy_helper("torch_refusal", "(OOO)", names, tuple, dict);
+  if (text != NULL && text != Py_None) {
+    PyErr_Format(PyExc_TypeError, "%s: %U", call->function->name, text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+  } else {
+    PyErr_Restore(type, value, trace); /* and an error of the helper is dropped */
+  }
+  Py_XDECREF(text);
+  Py_XDECREF(names);
+}
+
+static PyObject* TakeDiverted(const KpyCall* call, PyObject* hook, PyObject* tuple, PyObject* dict) {
+  PyObject *why, *result;
+  if (call->divert_as_given) return PyObject_Call(hook, tuple, dict);
+  why = PyUnicode_FromString(call->divert);
+  result = why == NULL ? NULL : PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
+  Py_XDECREF(why);
+  return result;
+}
+
 PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject *tuple = NULL, *dict = NULL, *result = NULL, *hook = call->divert_hook;
-  if (hook == NULL) {
-    PyErr_Format(PyExc_TypeError, "%s: %s: cannot be given to a kernel directly: %s", call->function->name,
-                 kpy_what(call), call->divert);
-    return NULL;
-  }
   if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
-    PyObject* why = call->divert_as_given ? NULL : PyUnicode_FromString(call->divert);
-    if (call->divert_as_given) result = PyObject_Call(hook, tuple, dict);
-    if (why != NULL) result = PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
-    Py_XDECREF(why);
+    if (hook != NULL) result = TakeDiverted(call, hook, tuple, dict);
+    if (result == NULL) RefuseStrangeTensor(call, tuple, dict);
+    if (result == NULL && !PyErr_Occurred()) {
+      PyErr_Format(PyExc_TypeError, "%s: %s: cannot be given to a kernel directly: %s", call->function->name,
+                   kpy_what(call), call->divert);
+    }
   }
   Py_XDECREF(tuple);
   Py_XDECREF(dict);

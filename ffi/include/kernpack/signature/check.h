@@ -383,7 +383,7 @@ class Checker {
     }
     // kUnbound: an optional parameter that would bind a dim that it names, maybe its last, is absent.
     if (value == Value::kUnbound || (value == Value::kOk && holds)) return 0;
-    return say_.Raise("ValueError", "expected %s, got %v", p_.Text(*record), value, record + 1, relations + 1);
+    return say_.Raise("ValueError", "expected %s, got %w", p_.Text(*record), value, record + 1, relations + 1);
   }
 
   KP_COLD int CheckDestination(int i) {

@@ -40,6 +40,7 @@ struct ComplainOf {
   //   %d KpDLDataType                       %D KpDLDevice           %u set record: T in {f32, f16}
   //   %c choices: "a", "b"                  %n int: as who          %b uint32_t: " (bound by x)", see AddBinder
   //   %v Value, code, uint32_t: what went wrong, then the values that so many expressions name    %f the same behind " for "
+  //   %w as %v, with the parameter that each dim comes from
   KP_COLD int Raise(const char* kind, const char* format, ...) const {
     Text text;
     va_list arguments;
@@ -106,7 +107,7 @@ struct ComplainOf {
           const Value value = va_arg(arguments, Value);
           const uint32_t* code = va_arg(arguments, const uint32_t*);
           AddValues(text, value, code, va_arg(arguments, uint32_t),
-                    *format == 'f' || value != Value::kOk ? " for " : kNoText);
+                    *format == 'f' || value != Value::kOk ? " for " : kNoText, *format == 'w');
         }
       }
     }
@@ -162,7 +163,7 @@ struct ComplainOf {
 
   // "a division by zero for k = 7, N = 5": what the expressions at `code` name.
   KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions,
-                         const char* before) const {
+                         const char* before, bool with_binders) const {
     if (value == Value::kZeroDivisor) text << "a division by zero";
     if (value == Value::kOverflow) text << "a value that does not fit 64 bits";
     uint64_t seen[2] = {0, 0};  // dims, ints
@@ -193,6 +194,7 @@ struct ComplainOf {
         text << frame.args[param].v.v_int;
       } else {
         extents.Print(text, frame.dims[operand]);
+        if (with_binders) AddBinder(text, static_cast<uint32_t>(DimOp::kVar) | operand << 8);
       }
       before = ", ";
     }
