@@ -77,13 +77,13 @@ def test_options_stand_anywhere(command, path: str) -> None:
     assert json.loads(command("explain", *words).stdout)["call"]["device"] == "cuda:0"
     wrong = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--devise", "cuda:0")
     assert wrong.returncode == 2
-    assert "unrecognized arguments: --devise" in wrong.stderr
+    assert "no option '--devise'; did you mean '--device'?" in wrong.stderr
 
 
 def test_a_device_that_is_none(command, path: str) -> None:
     done = command("explain", f"{path}.norm", "f32[2,8]", "f32[8]", "--device", "gpu0")
-    assert done.returncode == 1
-    assert done.stderr.startswith("kernpack explain: ")
+    assert done.returncode == 2
+    assert done.stderr.startswith("kernpack explain: --device: ")
     assert "'gpu0'" in done.stderr
 
 
@@ -121,6 +121,6 @@ def test_strides_of_sizes_of_1_and_of_empty_tensors_are_contiguous(command, path
 )
 def test_a_mistaken_command_line_says_what_was_expected(command, path: str, words: list[str], said: str) -> None:
     done = command("explain", *(word.replace("{}", path) for word in words))
-    assert done.returncode == 1
+    assert done.returncode == (2 if said.startswith(("expected NAME.op", "no dtype", "'")) else 1)
     assert said in done.stderr
     assert done.stderr.startswith("kernpack explain: ")
