@@ -1,7 +1,8 @@
-"""The commands of `kernpack` that come with kernpack-sdk (../cli.py): each is the click command `command` of the module of its name,
+"""The commands of `kernpack` that come with kernpack-sdk (../cli.py): each is the click command `command` of the module of its name (add-op: add_op),
 `test` a program of its own (../testing/command.py). Imports nothing: `kernpack --help` reads the table."""
 
 COMMANDS = {
+    "add-op": "Add an op to a project: kernel, contract, gradient, test",
     "bench": "Time functions over shapes, alternating with a reference",
     "build": "Build the wheel, and check that the build is reproducible",
     "check": "Check a wheel or module before publishing it",
