@@ -8,6 +8,7 @@ COMMANDS = {
     "check": "Check a wheel or module before publishing it",
     "completions": "Print the completion script of a shell",
     "config": "Print where the SDK is and what to compile with",
+    "demo": "Call a small kernel from NumPy, PyTorch and JAX, and time it beside theirs",
     "dev": "Build in place, and again whenever a source is saved",
     "inspect": "Show what a module, a wheel or an installed package contains",
     "keygen": "Make an Ed25519 key for `kernpack sign`, outside of the project",
