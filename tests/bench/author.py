@@ -44,6 +44,16 @@ class Author:
         self.run(*KERNPACK, "dev", "--once", "--no-install")
         self.run(sys.executable, "-c", "import kernpack, numpy as np; kernpack.load('op').swish(np.ones(3))")
 
+    def help(self) -> None:
+        self.run(*KERNPACK, "--help", cwd=self.folder)
+
+    def demo(self) -> None:
+        self.run(*KERNPACK, "demo", cwd=self.folder)
+
+    def add_op(self) -> None:
+        self.run(*KERNPACK, "add-op", "cube")
+        self.run(*KERNPACK, "dev", "--once", "--no-install")
+
     def saves(self, rounds: int = 5) -> list[float]:
         """Seconds from each save to the new code being in place."""
         (source,) = (self.project / "src").glob("*.cc")
@@ -91,7 +101,10 @@ def _seconds(what: Callable[[], object]) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="kernpack-author-") as folder:
         author = Author(Path(folder))
-        rows = [("`kernpack new`, `dev --once` and the first call, nothing cached", _seconds(author.new_to_call))]
+        rows = [("`kernpack --help`", statistics.median(_seconds(author.help) for _ in range(9)))]
+        rows.append(("`kernpack demo` with NumPy, PyTorch and JAX, nothing cached", _seconds(author.demo)))
+        rows.append(("`kernpack new`, `dev --once` and the first call, nothing cached", _seconds(author.new_to_call)))
+        rows.append(("`kernpack add-op` and `dev --once`", _seconds(author.add_op)))
         rows.append(("a save, until `kernpack dev` has built and loaded it", statistics.median(author.saves())))
         rows.append(("`kernpack test` of the new project", _seconds(author.test)))
         wheel = author.large_wheel()

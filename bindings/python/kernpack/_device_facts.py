@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import warnings
 from typing import Any
@@ -35,6 +34,8 @@ def load_installed_backends() -> bool:
     if _looked:
         return False
     _looked = True
+    import importlib.metadata  # half of the time of `import kernpack`, if it were imported there
+
     found = False
     for entry in importlib.metadata.entry_points(group=_GROUP):
         try:

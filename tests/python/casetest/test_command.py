@@ -91,7 +91,7 @@ def test_several_rounds_have_other_seeds(compiled: Callable[[str], str], capsys:
         (["FINE", "--op", "nothing"], "expected names of functions, got nothing; the module has add_to, append"),
         (["FINE", "--check", "nothing"], "expected names of checks, got nothing; there are calls, memory"),
         (["FINE", "--inputs", "/nowhere/inputs.py"], "expected a Python file with generators, got /nowhere/inputs.py"),
-        (["FINE", "--rounds", "0"], "expected --rounds and --jobs from 1, got 0 and 1"),
+        (["FINE", "--rounds", "0"], "--rounds: expected a whole number, 1 or more, got '0'"),
         (["TEXT.whl"], "expected a wheel, got a file that can't be read"),
         (["EMPTY.whl"], "expected a wheel with kernel modules (*.so), found none"),
     ],

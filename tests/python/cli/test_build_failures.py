@@ -46,7 +46,7 @@ def _without(folder: Path, *missing: str) -> dict[str, str]:
 
 
 def _first(text: str) -> str:
-    return text.removeprefix("Error: kernpack build: it failed\n").splitlines()[0]
+    return text.removeprefix("kernpack build: it failed\n").splitlines()[0]
 
 
 @pytest.mark.skipif(
@@ -55,7 +55,7 @@ def _first(text: str) -> str:
 def test_no_cmake(command, project: Path, tmp_path: Path) -> None:
     path = _without(tmp_path / "bin", "cmake")
     built = command("build", cwd=project, env=path)
-    assert (built.returncode, built.stderr) == (1, f"Error: kernpack build: it failed\nkernpack: {CMAKE}\n")
+    assert (built.returncode, built.stderr) == (1, f"kernpack build: it failed\nkernpack: {CMAKE}\n")
     in_place = command("dev", "--once", cwd=project, env=path)
     assert in_place.returncode == 1
     assert CMAKE in in_place.stdout + in_place.stderr
@@ -118,4 +118,4 @@ def test_other_errors_of_files_stay_what_they_are() -> None:
 def test_dev_outside_a_project_ends(command, tmp_path: Path, words: tuple[str, ...]) -> None:
     ended = command("dev", *words, cwd=tmp_path)
     text = f"{tmp_path}: no pyproject.toml here; run this in a project's folder, or start one: kernpack new NAME"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"Error: kernpack dev: {text}\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"kernpack dev: {text}\n")

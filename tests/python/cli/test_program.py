@@ -120,6 +120,14 @@ def test_shell_completions_list_the_commands(command) -> None:
     assert "_KERNPACK_COMPLETE=bash_complete" in script.stdout
     asked = {"COMP_WORDS": "kernpack co", "COMP_CWORD": "1", "_KERNPACK_COMPLETE": "bash_complete"}
     assert command(env=asked).stdout.split() == ["plain,completions", "plain,config"]
+    for words, number, expected in (
+        ("kernpack add", "1", ["plain,add-op"]),
+        ("kernpack add-op --j", "2", ["plain,--json"]),
+        ("kernpack demo --s", "2", ["plain,--seconds"]),
+        ("kernpack no-such-command --j", "2", []),
+    ):
+        done = command(env={**asked, "COMP_WORDS": words, "COMP_CWORD": number})
+        assert (done.returncode, done.stdout.split()) == (0, expected), done.stderr
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

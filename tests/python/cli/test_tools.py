@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
 import zipfile
 from pathlib import Path
 
 import kernpack
 import pytest
+from kernpack_sdk.budget import shown
 
 SOURCE = "void twice(kp::TensorView x, kp::MutTensorView out) {}"
 
@@ -45,6 +49,53 @@ def test_inspect_names_the_instruction_sets_of_variants(command) -> None:
     assert "avx2" in sets["x86-64-v3"]
     assert not any(name.startswith("avx512") for name in sets["x86-64-v3"])
     assert "avx512f" in sets["x86-64-v4"]
+
+
+def test_inspect_off_a_terminal_cuts_and_wraps_nothing(command) -> None:
+    """One line for each implementation, however wide, with the whole target and contract."""
+    path = kernpack.load("kernpack_kernels").path
+    (module,) = json.loads(command("inspect", path, "--json").stdout)["modules"]
+    lines = command("inspect", path, env={"COLUMNS": "60"}).stdout.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("function "))
+    rows = [line.split(maxsplit=1) for line in lines[start + 1 :]]
+    expected = [(each["name"], each["contract"], target) for each in module["functions"] for target in each["targets"]]
+    assert [name for name, _ in rows] == [name for name, _, _ in expected]
+    for (_, rest), (name, contract, target) in zip(rows, expected, strict=True):
+        assert rest.startswith(f"{target} ")
+        first = next(row for row in rows if row[0] == name)
+        assert first[1].endswith(contract)
+    assert max(map(len, lines)) > 200  # or this test would show nothing
+
+
+def test_inspect_on_a_terminal_keeps_to_its_width_and_cuts_nothing(path: str) -> None:
+    import pty
+    import sys
+
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "60", "TERM": "dumb"}
+    program = f"from kernpack_sdk.cli import main; main(['inspect', {path!r}])"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=follower, env=environment) as process:
+        os.close(follower)
+        printed = b""
+        with contextlib.suppress(OSError):  # Linux's way to say that the other end is closed
+            while part := os.read(leader, 65536):
+                printed += part
+        process.wait()
+    os.close(leader)
+    lines = printed.decode().splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("function ")) :]
+    assert max(map(len, table)) <= 60
+    assert "\u2026" not in printed.decode()
+    at = table[0].index("contract")
+    assert " ".join(" ".join(line[at:] for line in table[1:]).split()) == "(x: f32[N]) -> (out: f32[N])"
+
+
+def test_one_size_and_one_name_of_the_machine(command, path: str) -> None:
+    size = shown(Path(path).stat().st_size)
+    assert f"{Path(path).name}  {size}  {'x86-64' if os.uname().machine == 'x86_64' else os.uname().machine}" in (
+        command("inspect", path).stdout
+    )
+    assert command("check", path).stdout.startswith(f"{path}: ok, {size}, ")
 
 
 def test_inspect_names_gradients(command) -> None:
@@ -86,7 +137,7 @@ def test_inspect_what_is_no_module(command, tmp_path: Path, what: str, said: str
         archive.writestr("empty/__init__.py", "")
     done = command("inspect", what, cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("Error: kernpack inspect: ")
+    assert done.stderr.startswith("kernpack inspect: ")
     assert said in done.stderr
 
 

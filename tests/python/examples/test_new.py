@@ -22,6 +22,16 @@ def test_a_new_project_passes_its_tests(stranger: Stranger, name: str, options: 
     assert f"{tests} passed" in stranger.runs("python", "-m", "pytest", "-q", cwd=project)
 
 
+def test_an_added_op_builds_and_passes_its_test(stranger: Stranger) -> None:
+    project = stranger.new("more-ops", "--with-python")
+    said = stranger.runs("kernpack", "add-op", "fused_cube", cwd=project)
+    assert "  python -m pytest tests/test_fused_cube.py" in said.splitlines()
+    stranger.runs("kernpack", "dev", "--once", cwd=project)
+    assert "9 passed" in stranger.runs("python", "-m", "pytest", "-q", "tests/test_fused_cube.py", cwd=project)
+    used = "import more_ops, numpy as np; print(more_ops.fused_cube(np.array([3.0]), scale=2.0))"
+    assert stranger.runs("python", "-c", used) == "[18.]\n"
+
+
 def test_its_wheel_in_isolation_and_its_sdist(stranger: Stranger) -> None:
     project = stranger.new("shipped")
     (project / "dist").mkdir()

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kernpack._cli.look import Wrong
+from kernpack._cli.parser import number
 from kernpack._compile import cache_dir
 
 # The folders that Kernpack makes inside its cache: nothing else in there is listed or removed.
@@ -36,23 +38,16 @@ class Part:
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "clean"), default="list", help="default: list")
-    parser.add_argument("--older", type=_days, metavar="DAYS", help="clean: only what wasn't written for so many days")
+    days = number(float, "a number of days, 0 or more", 0)
+    parser.add_argument("--older", type=days, metavar="DAYS", help="clean: only what wasn't written for so many days")
     parser.add_argument("--dry-run", action="store_true", help="clean: say what would be removed, and remove nothing")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
-def _days(text: str) -> float:
-    value = float(text)
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(f"expected a number of days, 0 or more, got {text}")
-    return value
-
-
 def run(options: argparse.Namespace) -> int:
     if options.action == "list" and (options.older is not None or options.dry_run):
-        print("kernpack cache: --older and --dry-run belong to `kernpack cache clean`", file=sys.stderr)
-        return 2
+        raise Wrong("--older and --dry-run belong to `kernpack cache clean`")
     before = None if options.older is None else time.time() - options.older * 86400
     parts = [_part(name, before) for name in _PARTS]
     failed = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernpack._cli.argument import device_of, parse
+from kernpack._cli.look import Failure, Wrong
 from kernpack._domain import Tensor
 from kernpack._suggest import did_you_mean
 
@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the arguments of the call: f32[4,8] eps=1e-5")
     parser.add_argument(
-        "--device", default="cpu", help="of tensors written without one: cuda:0, opencl, cpu (the default)"
+        "--device", default="cpu", help="the device of tensors that name none: cuda:0, opencl, cpu (the default)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.epilog = _EPILOG
@@ -40,13 +40,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         device = device_of(options.device)
+    except ValueError as error:
+        raise Wrong(f"--device: {error}") from None
+    try:
         module, info = _find(options.function)
         facts = _facts(module, info)
         if options.arguments or not (info.typed or {"params": [1]})["params"]:
             facts["call"] = _call(info, options.arguments, device)
     except (ImportError, OSError, ValueError, TypeError) as error:
-        print(f"kernpack explain: {error}", file=sys.stderr)
-        return 1
+        raise Failure(str(error)) from None
     if options.json:
         print(json.dumps(facts, indent=2))
     else:
@@ -59,7 +61,7 @@ def _find(name: str) -> tuple[Module, FunctionInfo]:
 
     source, dot, function = name.rpartition(".")
     if not dot or not source or not function.isidentifier():
-        raise ValueError(f"expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got '{name}'")
+        raise Wrong(f"expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got '{name}'")
     module = kernpack.load(source)
     if function not in module.functions:
         names = list(module.functions)
@@ -151,7 +153,10 @@ def _bound(contract: Contract, words: Sequence[str], device: Device) -> tuple[li
         if name in given:
             raise TypeError(f"{contract.name}: {name} is given twice")
         places = [place for place in places if place != name]
-        given[name] = parse(text, device)
+        try:
+            given[name] = parse(text, device)
+        except ValueError as error:
+            raise Wrong(str(error)) from None
     converted = [
         f"{name}: int -> float"
         for name, value in given.items()

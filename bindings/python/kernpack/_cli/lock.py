@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
+
+from kernpack._cli.look import Failure
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +31,7 @@ def run(options: argparse.Namespace) -> int:
             raise _lock.LockError("missing-wheel", "no kernel wheel is installed here; pip install one first")
         _lock.write(path, wheels)
     except _lock.LockError as error:
-        print(f"kernpack lock: {error}", file=sys.stderr)
-        return 1
+        raise Failure(str(error)) from None
     rows = [{"name": each.name, "version": each.version, "files": len(each.files)} for each in wheels]
     if options.json:
         print(json.dumps({"lock": str(path), "wheels": rows}, indent=2))

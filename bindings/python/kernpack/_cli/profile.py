@@ -9,9 +9,11 @@ import runpy
 import sys
 from types import TracebackType
 
+from kernpack._cli.look import Wrong
+
 
 def add(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "kernpack profile [--trace FILE] [--json FILE] [-m MODULE | SCRIPT] [ARGUMENT ...]"
+    parser.usage = "kernpack profile [OPTIONS] [-m MODULE | SCRIPT] [ARGUMENT]..."
     parser.add_argument("--trace", metavar="FILE", help="also write a trace, for https://ui.perfetto.dev")
     parser.add_argument("--json", metavar="FILE", help="write the table's numbers as JSON; - is standard output")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module's name, as in python -m")
@@ -25,12 +27,10 @@ def run(options: argparse.Namespace) -> int:
     from kernpack import profile
 
     if not options.module and not os.path.isfile(options.script):
-        print(f"kernpack profile: {options.script}: no such file; -m runs a module", file=sys.stderr)
-        return 2
+        raise Wrong(f"{options.script}: no such file; -m runs a module")
     for path in (options.trace, options.json):
         if path not in (None, "-") and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-            print(f"kernpack profile: {path}: its folder doesn't exist; make it first", file=sys.stderr)
-            return 2
+            raise Wrong(f"{path}: its folder doesn't exist; make it first")
     with profile() as recorded:
         code = _script(options)
     print(recorded, file=sys.stderr)

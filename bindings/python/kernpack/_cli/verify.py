@@ -8,7 +8,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from kernpack._cli import MISSING, SDK_LINE, USAGE
+from kernpack._cli import MISSING, SDK_LINE
+from kernpack._cli.look import Failure, Wrong
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +32,9 @@ def run(options: argparse.Namespace) -> int:
     if options.key is not None:
         return _signatures(options, wheels)
     if wheels:
-        print(f"kernpack verify: {wheels[0]} is a wheel; name the signer's public key: --key FILE", file=sys.stderr)
-        return USAGE
+        raise Wrong(f"{wheels[0]} is a wheel; name the signer's public key: --key FILE")
     if len(options.files) > 1:
-        print(f"kernpack verify: expected one lock, got {len(options.files)}", file=sys.stderr)
-        return USAGE
+        raise Wrong(f"expected one lock, got {len(options.files)}")
     from kernpack import _lock, _lock_verify
 
     path = options.files[0] if options.files else _lock.default_path()
@@ -55,11 +54,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _signatures(options: argparse.Namespace, wheels: list[Path]) -> int:
     if not wheels or len(wheels) != len(options.files):
-        print("kernpack verify: --key checks wheels: kernpack verify WHEEL.whl --key FILE", file=sys.stderr)
-        return USAGE
+        raise Wrong("--key checks wheels: kernpack verify WHEEL.whl --key FILE")
     try:
         from kernpack_sdk import signature
     except ImportError:
-        print(f"kernpack verify: --key needs kernpack-sdk; install it: {SDK_LINE}[sign]", file=sys.stderr)
-        return MISSING
-    return signature.verify_all(wheels, options.key, as_json=options.json)
+        raise Failure(f"--key needs kernpack-sdk; install it: {SDK_LINE}[sign]", MISSING) from None
+    try:
+        return signature.verify_all(wheels, options.key, as_json=options.json)
+    except ModuleNotFoundError as error:
+        raise Failure(f"--key needs {error.name}; install it: {signature.INSTALL}", MISSING) from None

@@ -18,6 +18,7 @@ from elftools.construct import ConstructError
 
 from kernpack_sdk import abi, archive, elf, hosts
 from kernpack_sdk.audit import Finding, Image, binary, kernels, package, private_keys, sbom, tables, torch_requirement
+from kernpack_sdk.budget import shown
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
@@ -253,7 +254,7 @@ def describe(path: Path) -> str:
     """One line on a file or a folder without problems."""
     if path.is_dir():
         return "ok, no private key in it"
-    size = f"{path.stat().st_size / 1024:.0f} KB"
+    size = shown(path.stat().st_size)
     if path.suffix == ".whl":
         return "; ".join(
             [f"ok, {size}{_runs_on(path)}", *(hosts_of_wheel(path) or ["no kernel module or backend in it"])]

@@ -2,12 +2,14 @@
 
 The runtime wheel owns the script `kernpack` and hands on what isn't its own; `python -m kernpack_sdk` is the same without it. Exit
 codes: 0 done; 1 failed, or found problems; 2 the command line is wrong; 3 a required package isn't installed.
+Help and failures look as those of the runtime's commands, which argparse reads (kernpack/_cli/look.py).
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -15,35 +17,27 @@ from collections.abc import Sequence
 import click
 
 from kernpack_sdk import __version__
+from kernpack_sdk.commands import COMMANDS
 
 FAILED, USAGE, MISSING = 1, 2, 3
-# Each is the click command `command` of the module of that name in kernpack_sdk.commands, imported when it is asked for.
-COMMANDS = {
-    "bench": "Time functions over shapes, alternating with a reference",
-    "build": "Build the wheel, and check that the build is reproducible",
-    "check": "Check a wheel or module before publishing it",
-    "completions": "Print the completion script of a shell",
-    "config": "Print where the SDK is and what to compile with",
-    "dev": "Build in place, and again whenever a source is saved",
-    "inspect": "Show what a module, a wheel or an installed package contains",
-    "keygen": "Make an Ed25519 key for `kernpack sign`, outside of the project",
-    "new": "Start a project: kernel, gradient, tests, packaging, CI",
-    "publish": "Check everything, then print the commands that upload",
-    "sign": "Sign wheels with an Ed25519 key",
-    "stubs": "Write a .pyi file from the signatures in a built module",
-    "test": "Test a module by its contracts",
-}
 # The runtime's, shown and completed here too.
 _RUNTIME = {
-    "cache": "Show the disk space that compiled and loaded modules use",
+    "cache": "Show the disk space that compiled and loaded modules use; `clean` removes it",
     "doctor": "Check the installation, and print the command that fixes each problem",
-    "explain": "Show which code a call would run, and why",
+    "explain": "Show which code a call would run, why, and what it would allocate",
     "info": "Show versions, devices, caches and installed kernel packages",
     "lock": "Write a lock file of the installed kernel wheels, with the digest of each file",
     "profile": "Run a script and report the time that its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
 }
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
+_COLUMNS = os.environ.get("COLUMNS", "")  # how wide help is: what it says, else the terminal's, not too many
+
+
+class Missing(click.ClickException):
+    """A package that the command needs isn't installed: the message says how to install it."""
+
+    exit_code = MISSING
 
 
 class _Commands(click.Group):
@@ -57,7 +51,7 @@ class _Commands(click.Group):
             return _handed_on(name, COMMANDS[name], "kernpack_sdk.testing.command", "pip install -U kernpack-sdk")
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"kernpack_sdk.commands.{name}").command
+        command: click.Command = importlib.import_module(f"kernpack_sdk.commands.{name.replace('-', '_')}").command
         command.short_help = COMMANDS[name]
         return command
 
@@ -68,14 +62,15 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
+        if ctx.resilient_parsing or args[0] in self.list_commands(ctx):  # a shell that completes asks, and takes no error
             return super().resolve_command(ctx, args)
-        except click.UsageError:
-            from kernpack_sdk.diagnose import nearest
+        if args[0].startswith("-"):
+            raise click.NoSuchOption(args[0], possibilities=["--help", "--version"], ctx=ctx)
+        from kernpack_sdk.diagnose import nearest
 
-            meant = nearest(args[0], self.list_commands(ctx))
-            hint = f"did you mean '{meant}'?" if meant else "`kernpack --help` lists them"
-            ctx.fail(f"no command '{args[0]}'; {hint}")
+        meant = nearest(args[0], self.list_commands(ctx))
+        hint = f"did you mean '{meant}'?" if meant else "`kernpack --help` lists them"
+        raise click.UsageError(f"no command '{args[0]}'; {hint}", ctx)
 
 
 def _handed_on(name: str, summary: str, module: str, mend: str) -> click.Command:
@@ -88,14 +83,21 @@ def _handed_on(name: str, summary: str, module: str, mend: str) -> click.Command
         try:
             program = importlib.import_module(module).main
         except ModuleNotFoundError as error:
-            click.echo(f"kernpack {name}: needs {error.name}; install it: {mend}", err=True)
-            ctx.exit(MISSING)
+            raise Missing(f"needs {error.name}; install it: {mend}") from None
         ctx.exit(program([name, *words] if module == "kernpack._cli" else list(words)))
 
     return run
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=_Commands,
+    options_metavar="",
+    subcommand_metavar="COMMAND [OPTIONS] [ARGUMENT]...",
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": int(_COLUMNS) if _COLUMNS.isdigit() else 100,
+    },
+)
 @click.version_option(__version__, message="kernpack-sdk %(version)s")
 def group() -> None:
     """Kernels written once, called from NumPy, PyTorch and JAX.
@@ -105,23 +107,66 @@ def group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = group.main(
-            list(sys.argv[1:] if arguments is None else arguments),
-            prog_name="kernpack",
-            complete_var="_KERNPACK_COMPLETE",
-            standalone_mode=False,
+            words or ["--help"], prog_name="kernpack", complete_var="_KERNPACK_COMPLETE", standalone_mode=False
         )
         return code if isinstance(code, int) else 0
+    except click.UsageError as error:
+        ctx = error.ctx
+        help_ = [ctx.get_usage(), f"Help: {ctx.command_path} --help"] if ctx else []
+        return _ended(words, _mistake(error), USAGE, help_)
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _ended(words, error.format_message(), error.exit_code)
     except click.Abort:
-        click.echo("kernpack: stopped", err=True)
-        return FAILED
+        return _ended(words, "stopped", FAILED)
     except BrokenPipeError:  # `kernpack inspect | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _ended(words: Sequence[str], text: str, code: int, help_: Sequence[str] = ()) -> int:
+    """Says why: always on standard error, and with --json as an object on standard output."""
+    prog = f"kernpack {words[0]}" if words and words[0] in COMMANDS else "kernpack"
+    click.echo("\n".join([f"{prog}: {text}", *help_]), err=True)
+    if "--json" in words:
+        click.echo(json.dumps({"error": text, "exit_code": code}))
+    return code
+
+
+def _mistake(error: click.UsageError) -> str:
+    """click's message, in the words that both halves use."""
+    if isinstance(error, click.NoSuchOption):
+        from kernpack_sdk.diagnose import nearest
+
+        known = [*(error.possibilities or ()), *_options(error.ctx)]
+        meant = nearest(error.option_name, known)
+        return f"no option '{error.option_name}'{f'; did you mean {meant!r}?' if meant else ''}"
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f"missing argument {error.param.human_readable_name}"
+    if isinstance(error, click.BadParameter):
+        if error.param is not None and isinstance(error.param.type, click.Choice):
+            got = error.message.split("'")[1]
+            return f"{_name_of(error.param)}: expected {' or '.join(error.param.type.choices)}, got '{got}'"
+        name = error.param_hint or (_name_of(error.param) if error.param is not None else None)
+        return f"{name}: {_clause(error.message)}" if name else _clause(error.message)
+    extra = error.message.partition("Got unexpected extra argument")[2]
+    if extra:  # "s (a b)" or " (a)"
+        return f"unexpected argument '{extra.partition('(')[2].rstrip(').').split()[0]}'"
+    return _clause(error.message)
+
+
+def _name_of(parameter: click.Parameter) -> str:
+    return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
+
+
+def _options(ctx: click.Context | None) -> list[str]:
+    return [name for each in (ctx.command.params if ctx else ()) for name in each.opts if name.startswith("-")]
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def config_main() -> int:

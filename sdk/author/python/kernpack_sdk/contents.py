@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
-import importlib.util
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +12,13 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from kernpack_sdk import archive, check, elf, hosts, table
+from kernpack_sdk import check, elf, found, hosts, table
 from kernpack_sdk.audit import Image, device_code, tables
 
 
 def facts(what: str) -> dict[str, Any]:
     """Of a wheel, a shared object, a folder of them or an installed package. ValueError for anything else."""
-    with _files(what) as (source, files):
+    with found.modules(what) as (source, files):
         about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in files]}
         if source.suffix == ".whl":
             about["bytes"] = source.stat().st_size
@@ -30,47 +27,13 @@ def facts(what: str) -> dict[str, Any]:
         return about
 
 
-@contextlib.contextmanager
-def _files(what: str) -> Iterator[tuple[Path, list[Path]]]:
-    path = Path(what)
-    if path.suffix == ".whl" and path.is_file():
-        with tempfile.TemporaryDirectory() as folder:
-            archive.unpack(path, Path(folder))
-            yield path, _modules(path, Path(folder))
-    elif path.is_dir():
-        yield path, _modules(path, path)
-    elif path.is_file():
-        yield path, [path]
-    else:
-        yield _package(what)
-
-
-def _modules(source: Path, folder: Path) -> list[Path]:
-    found = [file for file in sorted(folder.rglob("*.so")) if check.is_kernel_module(file)]
-    if not found:
-        raise ValueError(f"{source}: holds no kernel module")
-    return found
-
-
-def _package(name: str) -> tuple[Path, list[Path]]:
-    try:
-        is_name = re.fullmatch(r"[A-Za-z_][\w.-]*", name) is not None
-        spec = importlib.util.find_spec(name.replace("-", "_")) if is_name else None  # pip's name of it has hyphens
-    except ImportError:
-        spec = None
-    places = list(spec.submodule_search_locations or []) if spec else []
-    if not places:
-        raise ValueError(f"'{name}' is neither a file (.so, .whl), nor a folder, nor an installed package")
-    return Path(places[0]), _modules(Path(places[0]), Path(places[0]))
-
-
 def _module(file: Path) -> dict[str, Any]:
     so = elf.read(file)
     return {
         "file": file.name,
         "bytes": file.stat().st_size,
         "sha256": _digest(file),
-        "machine": so.machine,
+        "machine": elf.MACHINES.get(so.machine, so.machine),
         "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
         "newest_symbols": _versions(file),
@@ -87,7 +50,7 @@ def device_code_of(file: Path) -> list[dict[str, Any]]:
 
 def _functions(file: Path) -> list[dict[str, Any]]:
     """One entry per name, with the targets of its variants."""
-    found: dict[str, dict[str, Any]] = {}
+    functions: dict[str, dict[str, Any]] = {}
     for each in table.read(file):
         new: dict[str, Any] = {
             "name": each.name,
@@ -95,14 +58,14 @@ def _functions(file: Path) -> list[dict[str, Any]]:
             "doc": each.doc,
             "targets": [],
         }
-        entry = found.setdefault(each.name, {**new, "backward": [], "tangent": []})
+        entry = functions.setdefault(each.name, {**new, "backward": [], "tangent": []})
         entry["targets"].append(each.target or "baseline")
     for link in _links(file):
-        if link.forward in found:
-            found[link.forward][_DERIVED[link.macro]].append(link.derived)
+        if link.forward in functions:
+            functions[link.forward][_DERIVED[link.macro]].append(link.derived)
     for name, target, sets in _instruction_sets(file):
-        found[name].setdefault("instruction_sets", {})[target] = sets
-    return list(found.values())
+        functions[name].setdefault("instruction_sets", {})[target] = sets
+    return list(functions.values())
 
 
 _DERIVED = {"KP_GRAD": "backward", "KP_JVP": "tangent"}  # as `kernpack explain` calls them

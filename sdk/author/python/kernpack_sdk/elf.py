@@ -14,6 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 
 _DF_BIND_NOW = 0x8
 _DF_1_NOW = 0x1
+MACHINES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64"}  # as targets and the manual call them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class SharedObject:
     bind_now: bool
     executable_stack: bool
     versions: tuple[str, ...]  # every symbol version asked for, "GLIBC_2.27", sorted
-    machine: str  # "EM_X86_64"
+    machine: str  # ELF's name of it: a key of MACHINES
 
     @property
     def full_relro(self) -> bool:

@@ -6,7 +6,7 @@ import gc
 import importlib.util
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,18 @@ def measure(name: str, function: Any, reference: Any, arguments: tuple[Any, ...]
     return Row(*row, statistics.median(found[1]), ratio, len(found[0]))
 
 
+def fastest(functions: Sequence[Any], arguments: tuple[Any, ...], seconds: float) -> list[float]:
+    """Of each function the shortest sample, taken in turns for so many seconds: other programs slow it down least."""
+    counts = [calls_per_sample(each, arguments) for each in functions]
+    found = [float("inf")] * len(functions)
+    end = time.perf_counter() + seconds
+    while True:
+        for i, function in enumerate(functions):
+            found[i] = min(found[i], sample(function, arguments, counts[i]))
+        if time.perf_counter() >= end:
+            return found
+
+
 def calls_per_sample(function: Any, arguments: tuple[Any, ...]) -> int:
     calls = 1
     while (taken := sample(function, arguments, calls) * calls) < _SMALLEST:
@@ -82,6 +94,13 @@ def sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
         result = function(*arguments)
     _wait(result)
     return (time.perf_counter() - begin) / calls
+
+
+def in_units(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
 
 
 def _wait(result: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kernpack_sdk.cli import MISSING
+from kernpack_sdk.cli import Missing
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -31,9 +31,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the ratios (.svg, .png, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; times in seconds.")
-@click.pass_context
 def command(
-    ctx: click.Context,
     file: Path,
     pattern: str,
     seconds: float,
@@ -50,8 +48,7 @@ def command(
     from rich.progress import track
 
     if plot is not None and not _has_matplotlib():
-        click.echo("kernpack bench: --plot needs matplotlib; install it: pip install matplotlib", err=True)
-        ctx.exit(MISSING)
+        raise Missing("--plot needs matplotlib; install it: pip install matplotlib")
     console = Console(stderr=True)
 
     def shown(cases: Sequence[Any]) -> Any:
@@ -60,11 +57,11 @@ def command(
     try:
         rows = _compared(file, pattern, seconds, wheels, shown) if wheels else _measured(file, pattern, seconds, shown)
     except ValueError as error:
-        raise click.ClickException(f"kernpack bench: {error}") from None
+        raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
     else:
-        Console().print(_table(rows))
+        _show(rows)
     if plot is not None:
         _draw(rows, plot)
 
@@ -89,17 +86,18 @@ def _compared(
     return compare_wheels.compare(*wheels, file, pattern, seconds, shown)
 
 
-def _table(rows: Sequence[Any]) -> Any:
-    from rich.table import Table
-    from rich.text import Text
+def _show(rows: Sequence[Any]) -> None:
+    from kernpack_sdk import listing
+    from kernpack_sdk.measure import in_units
 
     other = "old" if hasattr(rows[0], "old") else "reference"
-    table = Table("case", "time", "±", other, "times as fast", box=None, pad_edge=False)
+    cells = []
     for row in rows:
         than = getattr(row, other)
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        table.add_row(Text(row.case), _time(row.median), _time(row.spread), "" if than is None else _time(than), ratio)
-    return table
+        own = (in_units(row.median), in_units(row.spread))
+        cells.append((row.case, *own, "" if than is None else in_units(than), ratio))
+    listing.show(("case", "time", "±", other, "times as fast"), cells)
 
 
 def _has_matplotlib() -> bool:
@@ -115,7 +113,7 @@ def _draw(rows: Sequence[Any], path: Path) -> None:
 
     rows = [row for row in rows if row.ratio is not None]
     if not rows:
-        raise click.ClickException("kernpack bench: --plot draws ratios, but no case has a reference")
+        raise click.ClickException("--plot draws ratios, but no case has a reference")
     figure = Figure(figsize=(7, 1 + 0.3 * len(rows)), layout="constrained")
     axes = figure.subplots()
     axes.barh([row.case for row in rows], [row.ratio for row in rows])
@@ -125,11 +123,4 @@ def _draw(rows: Sequence[Any], path: Path) -> None:
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"kernpack bench: --plot {path}: {error}") from None
-
-
-def _time(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+        raise click.ClickException(f"--plot {path}: {error}") from None

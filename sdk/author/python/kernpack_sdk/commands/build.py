@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
+from kernpack_sdk.budget import shown
 from kernpack_sdk.loading import refusal
 from kernpack_sdk.project import BuildError, unread_by_pip
 
@@ -54,16 +55,16 @@ def command(
     """Build the wheel of the project in FOLDER into dist/. Two builds of the same sources give the same file."""
     if not (folder / "pyproject.toml").is_file():
         raise click.ClickException(
-            f"kernpack build: {folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
+            f"{folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
         )
     if unread := unread_by_pip(folder.absolute()):
-        raise click.ClickException(f"kernpack build: {unread}")
+        raise click.ClickException(unread)
     output = output or folder / "dist"
     if target == platform.machine():
         target = None
     if target is not None and shutil.which(_COMPILERS[target]) is None:
         raise click.ClickException(
-            f"kernpack build: --target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
+            f"--target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
         )
     try:
         with tempfile.TemporaryDirectory() as temporary:
@@ -74,7 +75,7 @@ def command(
             ]
             digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
             if len(set(digests)) > 1:
-                raise click.ClickException(f"kernpack build: two builds differ: {_difference(*wheels)}")
+                raise click.ClickException(f"two builds differ: {_difference(*wheels)}")
             with zipfile.ZipFile(wheels[0]) as archive:
                 archive.extractall(Path(temporary) / "site")
             _need_code_for(architectures, Path(temporary) / "site")
@@ -82,14 +83,14 @@ def command(
             made = _copied(wheels[0], output / wheels[0].name)
             refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
     except OSError as error:
-        raise click.ClickException(f"kernpack build: it failed\n{build_failure.full_disk(error)}") from None
+        raise click.ClickException(f"it failed\n{build_failure.full_disk(error)}") from None
     if refused:
         click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
         click.echo(refused, err=True)
     if as_json:
         click.echo(json.dumps({"wheel": str(made), "bytes": made.stat().st_size, "sha256": digests[0]}, indent=2))
         return
-    click.echo(f"{made}: {made.stat().st_size / 1000:.0f} KB, sha256 {digests[0]}")
+    click.echo(f"{made}: {shown(made.stat().st_size)}, sha256 {digests[0]}")
     if reproducible:
         click.echo("built twice from clean: the same file")
 
@@ -131,7 +132,7 @@ def _need_code_for(architectures: list[str], site: Path) -> None:
     missing = [each for each in architectures if f"sm_{each}" not in held]
     if missing:
         raise click.ClickException(
-            f"kernpack build: --cuda-arch {','.join(architectures)}: the wheel holds no code for {', '.join(missing)}; only .cu files "
+            f"--cuda-arch {','.join(architectures)}: the wheel holds no code for {', '.join(missing)}; only .cu files "
             "among SOURCES of kernpack_add_module() are compiled for it"
         )
 
@@ -142,7 +143,7 @@ def _build(folder: Path, output: Path, isolated: bool, defines: dict[str, str], 
         with progress.shown(title, quiet=quiet) as line:
             return pip_wheel.build(folder, output, isolated=isolated, defines=defines, line=line)
     except BuildError as error:
-        raise click.ClickException(f"kernpack build: it failed\n{error}") from None
+        raise click.ClickException(f"it failed\n{error}") from None
 
 
 def _difference(a: Path, b: Path) -> str:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE|NAME...")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON: the problems and notes of each file, or its properties."
 )
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check wheels (.whl) of any project, or modules (.so), before publishing them; and source distributions and projects' folders
-    for private keys. Doesn't load or run them. Exits with 1
-    if there are problems. A note may be intended."""
+    """Check wheels (.whl) of any project, modules (.so) or installed packages, before publishing them; and source distributions and
+    projects' folders for private keys. Doesn't load or run them. Exits with 1 if there are problems. A note may be intended.
+    """
     from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
 
     found = {}
-    for file in files:
+    for file in _named(files):
         said = check.audit(file) if file.exists() else [check.Finding(f"{file}: no such file")]
         problems = [each.text for each in said if each.serious]
         notes = [each.text for each in said if not each.serious]
@@ -33,3 +34,14 @@ def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
     ctx.exit(int(any(each["problems"] for each in found.values())))
+
+
+def _named(files: Iterable[Path]) -> Iterator[Path]:
+    """The modules of an installed package in place of its name."""
+    from kernpack_sdk.found import installed
+
+    for file in files:
+        try:
+            yield from [file] if file.exists() else installed(str(file))[1]
+        except ValueError:
+            yield file

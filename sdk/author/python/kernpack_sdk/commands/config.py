@@ -28,5 +28,7 @@ def _facts() -> dict[str, str]:
 def command(what: str | None, as_json: bool) -> None:
     """Print where the SDK is, and the options to compile with."""
     if (what is None) != as_json:
-        raise click.UsageError("expected one of --includes, --cflags, --ldflags, --cmakedir and --json")
+        raise click.UsageError(
+            "expected one of --includes, --cflags, --ldflags, --cmakedir and --json", click.get_current_context()
+        )
     click.echo(json.dumps(_facts(), indent=2) if what is None else _facts()[what])

@@ -33,9 +33,9 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
     """
     project = Project(folder.resolve())
     if not project.is_there():
-        raise click.ClickException(f"kernpack dev: {project.missing()}")
+        raise click.ClickException(project.missing())
     if not no_install and (unread := unread_by_pip(project.root)):
-        raise click.ClickException(f"kernpack dev: {unread}, or use --no-install")
+        raise click.ClickException(f"{unread}, or use --no-install")
     good = _build(project, as_json)
     if good and not no_install:
         _install(project, quiet=as_json)
@@ -82,7 +82,7 @@ def _install(project: Project, *, quiet: bool) -> None:
     pip = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "-e", str(project.root)]
     done = subprocess.run(pip, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise click.ClickException(f"kernpack dev: {' '.join(pip)}\n{done.stdout}{done.stderr}")
+        raise click.ClickException(f"{' '.join(pip)}\n{done.stdout}{done.stderr}")
     if not quiet:
         click.echo(f"installed {project.name} into {sys.prefix}, as an editable package", err=True)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from kernpack_sdk import listing
 from kernpack_sdk.budget import shown
 
 
@@ -24,23 +25,16 @@ def command(what: str, as_json: bool) -> None:
     try:
         found = contents.facts(what)
     except ValueError as error:
-        raise click.ClickException(f"kernpack inspect: {error}") from None
+        raise click.ClickException(str(error)) from None
     click.echo(json.dumps(found, indent=2)) if as_json else _print(found)
 
 
 def _print(found: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(soft_wrap=True)
-    console.print(Text(found["source"], style="bold"))
+    click.secho(found["source"], bold=True)
     if "runs_on" in found:
-        console.print(
-            Text(f"{found['bytes'] / 1000:.0f} KB, runs on {found['runs_on']} and newer; sha256 {found['sha256']}")
-        )
+        click.echo(f"{shown(found['bytes'])}, runs on {found['runs_on']} and newer; sha256 {found['sha256']}")
     for module in found["modules"]:
-        console.print(Text(f"\n{module['file']}  {module['bytes'] / 1000:.0f} KB  {module['machine']}", style="bold"))
+        click.secho(f"\n{module['file']}  {shown(module['bytes'])}  {module['machine']}", bold=True)
         newest = ", ".join(f"{family} {version}" for family, version in module["newest_symbols"].items())
         for line in (
             module["hosts"],
@@ -49,24 +43,28 @@ def _print(found: dict[str, Any]) -> None:
             *_device_code(module["device_code"]),
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
-            console.print(Text(line))
-        has_sets = any("instruction_sets" in function for function in module["functions"])
-        derived = [what for what in ("backward", "tangent") if any(each[what] for each in module["functions"])]
-        titles = ["function", "target", *(["beyond x86-64-v2"] if has_sets else []), *derived, "contract"]
-        table = Table(*titles, box=None, pad_edge=False)
-        for function in module["functions"]:
-            sets = function.get("instruction_sets", {})
-            for number, target in enumerate(function["targets"]):
-                beyond = [" ".join(sets[target]) or "-" if target in sets else "not known"] if has_sets else []
-                row = [
-                    "" if number else function["name"],
-                    target,
-                    *beyond,
-                    *("" if number else ", ".join(function[what]) or "-" for what in derived),
-                    "" if number else function["contract"] or "",
-                ]
-                table.add_row(*map(Text, row))
-        console.print(table)
+            click.echo(line)
+        _print_functions(module["functions"])
+
+
+def _print_functions(functions: list[dict[str, Any]]) -> None:
+    has_sets = any("instruction_sets" in function for function in functions)
+    derived = [what for what in ("backward", "tangent") if any(each[what] for each in functions)]
+    titles = ["function", "target", *(["beyond x86-64-v2"] if has_sets else []), *derived, "contract"]
+    rows = []
+    for function in functions:
+        sets = function.get("instruction_sets", {})
+        for number, target in enumerate(function["targets"]):
+            beyond = [" ".join(sets[target]) or "-" if target in sets else "not known"] if has_sets else []
+            row = [
+                function["name"],
+                target,
+                *beyond,
+                *("" if number else ", ".join(function[what]) or "-" for what in derived),
+                "" if number else function["contract"] or "",
+            ]
+            rows.append(row)
+    listing.show(titles, rows)
 
 
 def _device_code(found: list[dict[str, Any]]) -> Iterator[str]:

@@ -7,14 +7,13 @@ import json
 import click
 
 from kernpack_sdk import keys, signature
-from kernpack_sdk.cli import MISSING
+from kernpack_sdk.cli import Missing
 
 
 @click.command("keygen")
 @click.option("--name", default=keys.DEFAULT, metavar="NAME", help="Of the key's files (default: default).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the files.")
-@click.pass_context
-def command(ctx: click.Context, name: str, as_json: bool) -> None:
+def command(name: str, as_json: bool) -> None:
     """Make an Ed25519 key for `kernpack sign`, in ~/.config/kernpack/keys (or $XDG_CONFIG_HOME), outside of every project.
 
     NAME.pem is the private key, which the author alone can read; NAME.pub is the public one, for `kernpack verify`.
@@ -22,12 +21,11 @@ def command(ctx: click.Context, name: str, as_json: bool) -> None:
     try:
         private, public = keys.generate(name)
     except signature.SignatureError as error:
-        raise click.ClickException(f"kernpack keygen: {error}") from None
+        raise click.ClickException(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"kernpack keygen: {error.filename} can't be written: {error.strerror}") from None
+        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from None
     except ModuleNotFoundError as error:
-        click.echo(f"kernpack keygen: needs {error.name}; install it: {signature.INSTALL}", err=True)
-        ctx.exit(MISSING)
+        raise Missing(f"needs {error.name}; install it: {signature.INSTALL}") from None
     if as_json:
         click.echo(json.dumps({"private": str(private), "public": str(public)}, indent=2))
         return

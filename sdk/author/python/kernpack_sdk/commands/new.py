@@ -25,8 +25,10 @@ def command(folder: Path, cuda: bool, c: bool, python: bool, as_json: bool) -> N
 
     try:
         files = template.write(folder, folder.absolute().name, template.Options(cuda=cuda, c=c, python=python))
-    except (ValueError, OSError) as error:
-        raise click.ClickException(f"kernpack new: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps({"folder": str(folder.absolute()), "files": [str(file) for file in files]}, indent=2))
         return

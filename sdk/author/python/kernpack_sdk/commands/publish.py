@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from kernpack_sdk.cli import MISSING
+from kernpack_sdk.cli import Missing
 
 
 @click.command("publish")
@@ -24,13 +24,12 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json
     distributions for private keys; then print the commands that upload the wheels. Nothing is uploaded."""
     found = list(wheels) or sorted(Path("dist").glob("*.whl"))
     if not found:
-        raise click.ClickException("kernpack publish: no wheels in dist/; kernpack build makes them")
+        raise click.ClickException("no wheels in dist/; kernpack build makes them")
     for wheel in found:
         if not wheel.is_file():
-            raise click.ClickException(f"kernpack publish: no file {wheel}")
+            raise click.ClickException(f"no file {wheel}")
     if importlib.util.find_spec("twine") is None:
-        click.echo("kernpack publish: needs twine; install it: pip install twine", err=True)
-        ctx.exit(MISSING)
+        raise Missing("needs twine; install it: pip install twine")
     from kernpack_sdk import check
 
     problems = {str(wheel): list(_problems(wheel, not no_test)) for wheel in found}

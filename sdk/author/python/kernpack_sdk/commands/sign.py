@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from kernpack_sdk import keys, signature
-from kernpack_sdk.cli import MISSING
+from kernpack_sdk.cli import Missing
 
 
 @click.command("sign")
@@ -21,8 +21,7 @@ from kernpack_sdk.cli import MISSING
     help="Private Ed25519 key, PEM (default: the one that `kernpack keygen` makes).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheels, with the digest of each once signed.")
-@click.pass_context
-def command(ctx: click.Context, wheels: tuple[Path, ...], key: Path | None, as_json: bool) -> None:
+def command(wheels: tuple[Path, ...], key: Path | None, as_json: bool) -> None:
     """Sign wheels with an Ed25519 key. `kernpack verify WHEEL --key PUBLIC` checks them. Refuses a key that lies in a project, and
     wheels and projects that hold a private key."""
     try:
@@ -35,12 +34,11 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], key: Path | None, as_j
             if not as_json:
                 click.echo(f"{wheel}: signed")
     except signature.SignatureError as error:
-        raise click.ClickException(f"kernpack sign: {error}") from None
+        raise click.ClickException(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"kernpack sign: {error.filename} can't be written: {error.strerror}") from None
+        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from None
     except ModuleNotFoundError as error:
-        click.echo(f"kernpack sign: needs {error.name}; install it: {signature.INSTALL}", err=True)
-        ctx.exit(MISSING)
+        raise Missing(f"needs {error.name}; install it: {signature.INSTALL}") from None
     if as_json:
         click.echo(
             json.dumps({str(wheel): hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}, indent=2)

@@ -11,14 +11,20 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from kernpack._cli.look import Failure, Wrong, guarded
+from kernpack._cli.parser import Parser, number
+
 PASSED, FAILED, CANNOT, MISSING = range(4)  # exit codes
 
 
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="kernpack test",
-        description="Tests a kernel module by its contracts: makes every kind of call that they allow, and checks the results.",
-        epilog="Exit codes: 0 no problem found, 1 problems found, 2 the module or an option is invalid.",
+def parser() -> Parser:
+    made = Parser(
+        "kernpack test",
+        "Test a kernel module by its contracts: make every kind of call that they allow, and check the results.",
+    )
+    made.epilog = (
+        "Exit codes: 0 no problem found; 1 problems found; 2 the module or an option is invalid; 3 a package that it needs isn't "
+        "installed."
     )
     add_arguments(made)
     return made
@@ -44,13 +50,24 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="run only this check; patterns and repetition allowed",
     )
-    made.add_argument("--full", action="store_true", help="make more calls, with more sizes and repetitions")
-    made.add_argument("--seed", type=int, default=0, help="seed of the first round; a seed always gives the same calls")
-    made.add_argument("--rounds", type=int, default=1, metavar="N", help="run N rounds, with seeds from --seed on")
+    made.add_argument("--full", action="store_true", help="more calls, sizes and repetitions")
+    made.add_argument(
+        "--seed",
+        type=number(int, "a whole number"),
+        default=0,
+        help="seed of the first round; a seed always gives the same calls",
+    )
+    made.add_argument(
+        "--rounds",
+        type=number(int, "a whole number, 1 or more", 1),
+        default=1,
+        metavar="N",
+        help="this many rounds, with seeds from --seed on",
+    )
     made.add_argument(
         "--jobs",
         "-j",
-        type=int,
+        type=number(int, "a whole number, 1 or more", 1),
         default=1,
         metavar="N",
         help="run N processes at once; checks of threads work best with one",
@@ -63,7 +80,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument(
         "--timeout",
-        type=float,
+        type=number(float, "seconds, 0 or more", 0),
         default=0,
         metavar="S",
         help="time limit in seconds for one check of one function (default: 180, with --full 600)",
@@ -81,12 +98,16 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    return guarded("kernpack test", words, lambda: _main(words))
+
+
+def _main(words: Sequence[str]) -> int:
+    options = parser().parse_args(words)
     try:
         import numpy  # noqa: F401
     except ImportError:
-        print("kernpack test: needs NumPy; install it: pip install numpy", file=sys.stderr)
-        return MISSING
+        raise Failure("needs NumPy; install it: pip install numpy", MISSING) from None
     return run(options)
 
 
@@ -99,12 +120,6 @@ def run(options: argparse.Namespace) -> int:
         for check in all_checks():
             print(f"{check.name:13} {check.says}{f' (needs {check.needs})' if check.needs else ''}")
         return PASSED
-    if options.rounds < 1 or options.jobs < 1:
-        print(
-            f"kernpack test: expected --rounds and --jobs from 1, got {options.rounds} and {options.jobs}",
-            file=sys.stderr,
-        )
-        return CANNOT
     progress = report.Progress(sys.stderr, report.looks_on() and not options.json)
     started = time.monotonic()
     results = []
@@ -127,8 +142,7 @@ def run(options: argparse.Namespace) -> int:
                 results += found
     except runner.CannotTest as why:
         progress.end()
-        print(f"kernpack test: {why}", file=sys.stderr)
-        return CANNOT
+        raise Wrong(str(why)) from None
     progress.end()
     seconds = time.monotonic() - started
     if options.junit:
