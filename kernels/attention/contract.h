@@ -1,4 +1,4 @@
-// The contracts of attention, masked_attention and their gradients: one text for every device.
+// The contracts of attention, masked_attention and their gradients, and of paged_attention: one text for every device.
 #pragma once
 
 #define KK_ATTENTION_CONTRACT                                                                                      \
@@ -36,3 +36,10 @@
 #define KK_ATTENTION_SINKS_BACKWARD_CONTRACT                                                                   \
   "(d_context: T[B, S, H, D], context: T[B, S, H, D], lse: f32[B, H, S], sinks: f32[H]) -> (d_sinks: f32[H]) " \
   "where T in {f32, f16, bf16} with graph_safe, deterministic, nondiff(d_context, context, lse, sinks)"
+
+#define KK_PAGED_ATTENTION_CONTRACT                                                                                  \
+  "(q: T[B, S, H, D] strided, k_cache: C[P, R, G, D] strided, v_cache: C[P, R, G, D] strided, "                      \
+  "block_table: i32[B, M], lengths: i32[B], k_scales: f32[P, R, G]? = None, v_scales: f32[P, R, G]? = None, "        \
+  "sinks: f32[H]? = None, *, scale: float? = None, window: int = 0, soft_cap: float = 0.0) -> (out: T[B, S, H, D]) " \
+  "where T in {f32, f16, bf16}, C in {f32, f16, bf16, i8}, R > 0, G > 0, H % G == 0, window >= 0 "                   \
+  "with graph_safe, deterministic, invariant(B)"

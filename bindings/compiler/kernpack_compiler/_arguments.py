@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import ast
+from functools import cache
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
-_CLOSES = {"[": "]", "(": ")", "{": "}"}
 _SPELLED = {
     "typing.SupportsInt": "int",
     "typing.SupportsIndex": "int",
@@ -17,20 +17,36 @@ _SPELLED = {
 }
 
 
-def explain(function: str, message: str, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """One line for pybind11's `message`, which lists the forms of the function."""
-    form = re.search(r"^    1\. [^(]*\((.*)\)(?: -> .*)?$", message, re.MULTILINE)
-    if form is None or "\n    2. " in message:
-        return message
-    params = [_param(text) for text in _split(form[1])]
-    if "incompatible constructor" in message or (params and params[0][0] == "self"):
-        args = args[1:]  # the object
-        params = [param for param in params if param[0] != "self"]
+class _Param(NamedTuple):
+    name: str
+    kinds: tuple[ast.expr, ...]  # any of them
+    default: str | None
+
+
+def explain(function: str, signature: str, args: list[Any], kwargs: dict[str, Any]) -> str:
+    """One line about a call of the function. The signature is pybind11's: `(self: a.B, n: int = 1) -> None`."""
+    params = _params(signature)
+    if params and params[0].name == "self":
+        args, params = args[1:], params[1:]
     return f"{function}: {_fault(params, args, kwargs)}"
 
 
-def _fault(params: list[tuple[str, str, str | None]], args: list[Any], kwargs: dict[str, Any]) -> str:
-    names = [name for name, _, _ in params]
+@cache
+def _params(signature: str) -> list[_Param]:
+    text = signature.rpartition(" -> ")[0].replace("::", ".")  # types that are bound after the function have C++ names
+    (function,) = ast.parse(f"def function{text}: ...").body
+    assert isinstance(function, ast.FunctionDef)
+    listed = function.args
+    defaults = [None] * (len(listed.args) - len(listed.defaults)) + [ast.unparse(one) for one in listed.defaults]
+    params = zip(listed.args, defaults, strict=True)
+    more = [_Param(f"*{listed.vararg.arg}", (), "")] if listed.vararg else []
+    return [_Param(param.arg, _kinds(param.annotation), default) for param, default in params] + more
+
+
+def _fault(params: list[_Param], args: list[Any], kwargs: dict[str, Any]) -> str:
+    names = [param.name for param in params]
+    if params and names[-1][0] == "*":
+        names, args = names[:-1], args[: len(params) - 1]
     if len(args) > len(params):
         return f"expected {_form(params)}, got {len(args)} arguments"
     given = dict(zip(names, args, strict=False))
@@ -40,69 +56,59 @@ def _fault(params: list[tuple[str, str, str | None]], args: list[Any], kwargs: d
         if name in given:
             return f"{name}: was given twice"
         given[name] = value
-    missing = [name for name, _, default in params if default is None and name not in given]
+    missing = [param.name for param in params if param.default is None and param.name not in given]
     if missing:
         return f"expected {_form(params)}, got no {' and no '.join(missing)}"
-    for name, kind, _ in params:
-        if name in given and not _fits(kind, given[name]):
-            return f"{name}: expected {_spelled(kind)}, got {_shown(given[name])}"
-    for name, kind, _ in params:  # of the right type, but out of range
-        if name in given and "SupportsI" in kind and isinstance(given[name], int):
+    for name, kinds, _ in params:
+        if name in given and not _fits(kinds, given[name]):
+            return f"{name}: expected {_spelled(kinds)}, got {_shown(given[name])}"
+    for name, kinds, _ in params:  # of the right type, but out of range
+        if name in given and "int" in map(_word, kinds) and isinstance(given[name], int):
             return f"{name}: expected an int of fewer bits, got {given[name]}"
     return f"expected {_form(params)}"
 
 
-def _form(params: list[tuple[str, str, str | None]]) -> str:
-    return "(" + ", ".join(name if default is None else f"{name}={default}" for name, _, default in params) + ")"
+def _form(params: list[_Param]) -> str:
+    return "(" + ", ".join(f"{name}={default}" if default else name for name, _, default in params) + ")"
 
 
-def _split(text: str, sign: str = ",") -> list[str]:
-    """The parts between signs that stand outside of brackets and quotes."""
-    parts, closes, quote = [""], [], ""
-    for c in text:
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "'\"":
-            quote = c
-        elif c in _CLOSES:
-            closes.append(_CLOSES[c])
-        elif closes and c == closes[-1]:
-            closes.pop()
-        if c == sign and not closes and not quote:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [part.strip() for part in parts if part.strip()]
+def _kinds(annotation: ast.expr | None) -> tuple[ast.expr, ...]:
+    """The types of `a | b`."""
+    if isinstance(annotation, ast.BinOp):
+        return *_kinds(annotation.left), *_kinds(annotation.right)
+    return () if annotation is None else (annotation,)
 
 
-def _param(text: str) -> tuple[str, str, str | None]:
-    """Name, type and default of "name: type = default"."""
-    head, *default = _split(text, "=")
-    name, _, kind = head.partition(":")
-    return name.strip(), kind.strip() or "object", default[0] if default else None
+def _name(kind: ast.expr) -> str:
+    """`list` of `list[int]`."""
+    return ast.unparse(kind.value if isinstance(kind, ast.Subscript) else kind)
 
 
-def _fits(kind: str, value: Any) -> bool:
-    choices = _split(kind, "|")
-    if len(choices) > 1:
-        return any(_fits(choice, value) for choice in choices)
-    name, _, item = kind.partition("[")
-    if name in ("typing.SupportsInt", "typing.SupportsIndex"):
-        return _is_index(value)
-    if name == "typing.SupportsFloat":
-        return isinstance(value, (int, float))
-    if name == "collections.abc.Callable":
-        return callable(value)
-    if name == "collections.abc.Iterable":
-        return hasattr(value, "__iter__")
-    if name == "collections.abc.Sequence":
-        listed = isinstance(value, (list, tuple))
-        return listed and all(_fits(item.removesuffix("]"), one) for one in value)
-    if name in ("object", "typing.Any"):
-        return True
-    if name == "None":
-        return value is None
-    return any(base.__name__ == name.rpartition(".")[2] for base in type(value).__mro__)
+def _fits(kinds: tuple[ast.expr, ...], value: Any) -> bool:
+    return any(_is(kind, value) for kind in kinds)
+
+
+def _is(kind: ast.expr, value: Any) -> bool:
+    match _name(kind):
+        case "typing.SupportsInt" | "typing.SupportsIndex":
+            return _is_index(value)
+        case "typing.SupportsFloat":
+            return isinstance(value, (int, float))
+        case "collections.abc.Callable":
+            return callable(value)
+        case "collections.abc.Iterable":
+            return hasattr(value, "__iter__")
+        case "collections.abc.Sequence":
+            listed = isinstance(value, (list, tuple))
+            return listed and (
+                not isinstance(kind, ast.Subscript) or all(_fits(_kinds(kind.slice), one) for one in value)
+            )
+        case "object" | "typing.Any":
+            return True
+        case "None":
+            return value is None
+        case name:
+            return any(base.__name__ == name.rpartition(".")[2] for base in type(value).__mro__)
 
 
 def _is_index(value: Any) -> bool:
@@ -113,15 +119,14 @@ def _is_index(value: Any) -> bool:
     return True
 
 
-def _spelled(kind: str) -> str:
-    words = list(dict.fromkeys(_word(choice) for choice in _split(kind, "|")))
-    return " or ".join(words)
+def _spelled(kinds: tuple[ast.expr, ...]) -> str:
+    return " or ".join(dict.fromkeys(map(_word, kinds)))
 
 
-def _word(kind: str) -> str:
-    name, _, item = kind.partition("[")
-    if name == "collections.abc.Sequence" and item:
-        return f"a list of {_spelled(item.removesuffix(']'))}"
+def _word(kind: ast.expr) -> str:
+    name = _name(kind)
+    if name == "collections.abc.Sequence" and isinstance(kind, ast.Subscript):
+        return f"a list of {_spelled(_kinds(kind.slice))}"
     return _SPELLED.get(name, name.rpartition(".")[2])
 
 

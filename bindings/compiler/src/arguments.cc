@@ -1,5 +1,6 @@
 // Calls with arguments of the wrong types say which argument, what was expected and what came. pybind11 lists a function's
-// forms instead, and has no hook for that; so each function's entry goes through one that looks at the error it leaves.
+// forms instead, and has no hook for that; so each function's entry goes through one that looks at the error it leaves, and explains
+// it by the signature that pybind11 keeps of the function.
 #include <map>
 #include <string>
 
@@ -26,7 +27,9 @@ void Explain(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keyw
   py::error_already_set raised;
   const auto text = py::str(raised.value()).cast<std::string>();
   const auto name = Names().find(self);
-  if (name == Names().end() || text.find("(): incompatible ") == std::string::npos) return raised.restore();
+  const py::detail::function_record* const record = py::detail::function_record_ptr_from_PyObject(self);
+  const bool explains = name != Names().end() && record && !record->next;
+  if (!explains || text.find("(): incompatible ") == std::string::npos) return raised.restore();
   try {
     py::list positional;
     py::dict named;
@@ -37,7 +40,7 @@ void Explain(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keyw
     const py::object explain = py::module_::import("kernpack_compiler._arguments").attr("explain");
     const std::string place = name->second.rfind("ir.", 0) == 0 ? AuthorPlace() : "";
     py::set_error(PyExc_TypeError,
-                  (place + explain(name->second, text, positional, named).cast<std::string>()).c_str());
+                  (place + explain(name->second, record->signature, positional, named).cast<std::string>()).c_str());
   } catch (py::error_already_set& failed) {
     failed.restore();
   }

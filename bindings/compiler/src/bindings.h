@@ -8,6 +8,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdint>
+
 namespace kernpack::compiler {
 
 namespace py = pybind11;
@@ -33,6 +35,8 @@ sdk::Target ToTarget(py::handle value);
 // A device type's name.
 int32_t ToDeviceType(const std::string& name);
 std::string DeviceTypeName(int32_t device_type);
+// OverflowError "<number> does not fit 64 bits"; TypeError for what isn't an integer.
+int64_t ToInt64(py::handle number);
 // The host's object behind a kernpack.Object or another holder of one.
 Any ObjectOf(py::handle holder);
 // An object of the host as kernpack._core.object_of() takes it.

@@ -1,7 +1,6 @@
 #include <kernpack/error.h>
 
 #include "bindings.h"
-#include "numbers.h"
 #include "target/host.h"
 
 namespace kernpack::compiler {

@@ -3,7 +3,6 @@
 #include <kernpack/sdk/ir/interpret.h>
 
 #include "ir_bindings.h"
-#include "numbers.h"
 
 namespace kernpack::compiler {
 namespace {

@@ -3,7 +3,6 @@
 #include <kernpack/sdk/program/builder.h>
 
 #include "author.h"
-#include "numbers.h"
 #include "program/call_types.h"
 #include "program_bindings.h"
 

@@ -62,7 +62,7 @@ std::string ShortDevice(const VirtualDevice& device) {
 struct PlanStep {
   std::string kind;    // "call", "copy", ...
   std::string callee;  // of calls, invocations and choices
-  std::string device;  // where its first result lives; "host" of what has none
+  std::string device;  // where its first result lives; of a step without results, its stream's
   std::vector<ValueId> args, results;
   py::object stream;
   bool barrier;
@@ -71,8 +71,14 @@ struct PlanStep {
   uint32_t line;  // of what wrote the step; 0: the planner did
 };
 
-PlanStep DescribeStep(const Program& p, const Step& step, const PlannedStep& planned) {
-  const std::string device = step.results.empty() ? "host" : ShortDevice(p.values[step.results[0]].device);
+// A call that only writes its arguments has no result, and runs on a device all the same.
+std::string DeviceOf(const Plan& plan, const Program& p, const Step& step, const PlannedStep& planned) {
+  if (!step.results.empty()) return ShortDevice(p.values[step.results[0]].device);
+  return planned.stream == kNoStream ? "host" : ShortDevice(plan.streams[planned.stream].device);
+}
+
+PlanStep DescribeStep(const Plan& plan, const Program& p, const Step& step, const PlannedStep& planned) {
+  const std::string device = DeviceOf(plan, p, step, planned);
   return {StepKindName(step.kind),           step.callee,     device,        step.args,     step.results,
           OrNone(planned.stream, kNoStream), planned.barrier, planned.waits, planned.frees, step.position.line};
 }
@@ -87,7 +93,7 @@ struct PlanProgram {
 std::vector<PlanStep> Steps(const PlanProgram& one) {
   std::vector<PlanStep> all;
   for (size_t i = 0; i < one.steps->steps.size(); ++i) {
-    all.push_back(DescribeStep(*one.steps, one.steps->steps[i], one.planned->steps[i]));
+    all.push_back(DescribeStep(*one.plan, *one.steps, one.steps->steps[i], one.planned->steps[i]));
   }
   return all;
 }

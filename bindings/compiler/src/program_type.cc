@@ -2,7 +2,6 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/type.h>
 
-#include "numbers.h"
 #include "program_bindings.h"
 
 namespace kernpack::compiler {

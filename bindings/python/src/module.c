@@ -6,7 +6,7 @@
 #include "python/errors.h"
 #include "call/function.h"
 #include "python/hooks.h"
-#include "call/jax_programs.h"
+#include "call/call_entry.h"
 #include "python/threads.h"
 
 #include <string.h>

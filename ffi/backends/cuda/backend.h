@@ -1,4 +1,4 @@
-// The driver's devices, once the driver is open.
+// The driver's devices, once the driver is open; and the tables of devices that hosts call.
 #ifndef KERNPACK_BACKENDS_CUDA_BACKEND_H_
 #define KERNPACK_BACKENDS_CUDA_BACKEND_H_
 
@@ -110,6 +110,10 @@ class ActiveContext {
 // The device whose context is current in this thread; 0 when there is none, as in CUDA's own runtime.
 int SetActive(const Device& device);
 int GetActive(const Backend& backend, int32_t* id);
+
+// `device_type` is KP_DEVICE_CUDA, KP_DEVICE_CUDA_HOST or KP_DEVICE_CUDA_MANAGED: the same devices, and other memory by
+// default. `backend` lives as long as the table.
+KpDeviceApi MakeTable(const Backend* backend, int32_t device_type);
 
 }  // namespace kernpack::cuda
 

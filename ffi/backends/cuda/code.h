@@ -1,4 +1,4 @@
-// Code on a device and its kernels.
+// Code on a device, its kernels, and launching them.
 #ifndef KERNPACK_BACKENDS_CUDA_CODE_H_
 #define KERNPACK_BACKENDS_CUDA_CODE_H_
 
@@ -41,6 +41,9 @@ int LoadCode(const Device& device, std::string_view image, std::string_view form
              Code** out);
 int UnloadCode(const Device& device, Code* code);
 int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out);
+
+// Queues the kernel after checking the device's limits and the kernel's parameters. 0, or -1 with an error raised.
+int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream stream);
 
 }  // namespace kernpack::cuda
 

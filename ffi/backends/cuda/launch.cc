@@ -1,4 +1,4 @@
-#include "backends/cuda/launch.h"
+#include "backends/cuda/code.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 
 #include "shared/target_kinds.h"
 
-#include "backends/cuda/table.h"
+#include "backends/cuda/backend.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {

@@ -1,4 +1,4 @@
-#include "backends/cuda/table.h"
+#include "backends/cuda/backend.h"
 
 #include <exception>
 #include <new>
@@ -8,10 +8,8 @@
 #include "backends/cuda/attributes.h"
 #include "backends/cuda/code.h"
 #include "backends/cuda/copy.h"
-#include "backends/cuda/launch.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/stream.h"
-#include "backends/cuda/target.h"
 #include "backends/cuda/text.h"
 #include "backends/service_table.h"
 

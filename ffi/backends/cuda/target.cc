@@ -1,4 +1,4 @@
-#include "backends/cuda/target.h"
+#include "backends/cuda/attributes.h"
 
 #include <charconv>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "driver.h"
+#include "entry_points.h"
 #include "error.h"
 #include "stream.h"
 

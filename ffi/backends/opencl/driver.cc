@@ -1,4 +1,4 @@
-#include "driver.h"
+#include "entry_points.h"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,9 @@
-// Every OpenCL function that is called: one list makes the table, its types and the look-up.
+// The OpenCL library of this machine, opened at run time: nothing links to it. One list of every function that is called makes the
+// table, its types and the look-up.
 #ifndef KERNPACK_BACKENDS_OPENCL_ENTRY_POINTS_H_
 #define KERNPACK_BACKENDS_OPENCL_ENTRY_POINTS_H_
+
+#include <string>
 
 // The oldest OpenCL that is driven; newer drivers offer all of it.
 #define CL_TARGET_OPENCL_VERSION 120
@@ -53,6 +56,10 @@ struct EntryPoints {
   KP_OPENCL_ENTRY_POINTS(KP_OPENCL_DECLARE_)
 #undef KP_OPENCL_DECLARE_
 };
+
+// Opens libOpenCL.so.1 (KERNPACK_OPENCL_LIBRARY names another) and looks every entry point up. Returns why that cannot be done,
+// or "" when `out` is filled. The library stays in memory.
+std::string OpenDriver(EntryPoints* out);
 
 }  // namespace kernpack::opencl
 

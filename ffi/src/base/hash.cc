@@ -1,4 +1,4 @@
-#include "base/intern.h"
+#include "base/hash.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -9,7 +9,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "base/other_major.h"
+#include "base/abi_version.h"
 #include "devices/cpu/cpu.h"
 #include "devices/names.h"
 #include "base/services.h"

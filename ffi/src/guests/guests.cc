@@ -2,7 +2,6 @@
 
 #include "guests/peer/library.h"
 #include "guests/peer/peer.h"
-#include "guests/peer/peer_call.h"
 #include "guests/peer/peer_module.h"
 
 namespace kernpack::host {

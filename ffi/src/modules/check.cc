@@ -12,7 +12,7 @@
 #include "shared/target_kinds.h"
 #include "shared/target_text.h"
 
-#include "base/other_major.h"
+#include "base/abi_version.h"
 
 namespace kernpack::host {
 namespace {

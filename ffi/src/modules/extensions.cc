@@ -13,7 +13,7 @@
 #include "devices/names.h"
 #include "values/error/backtrace.h"
 #include "base/services.h"
-#include "devices/target/target_api.h"
+#include "devices/target/match_device.h"
 
 namespace kernpack::host {
 namespace {

@@ -15,6 +15,7 @@
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
+#include "base/loader/verify.h"
 #include "base/loader/float_environment.h"
 #include "base/loader/platform.h"
 #include "values/guests.h"

@@ -13,7 +13,7 @@ namespace kernpack::host {
 struct Library {
   std::string path;  // it was first loaded from
   std::string digest;
-  std::string verified;  // see base/loader/digest.h; of the file that it was first loaded from
+  std::string verified;  // see base/loader/verify.h; of the file that it was first loaded from
   void* handle;
   ImageSymbols symbols;
 };

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 namespace kernpack::host {
 

@@ -2,7 +2,6 @@
 
 #include "base/watched.h"
 #include "observe/check/call.h"
-#include "observe/check/entry.h"
 #include "observe/profile/entry.h"
 
 namespace kernpack::host {

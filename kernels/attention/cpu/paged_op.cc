@@ -3,7 +3,7 @@
 
 #include "tasks.h"
 #include "paged_cache.h"
-#include "attention/paged_contract.h"
+#include "attention/contract.h"
 
 namespace kk {
 namespace {

@@ -1,6 +1,6 @@
 // paged_attention on CUDA devices. The device alone knows lengths and tables: an item whose length or pages aren't valid reads nothing
 // outside the cache, and gives NaN.
-#include "attention/paged_contract.h"
+#include "attention/contract.h"
 
 #include "call.h"
 #include "paged.fatbin.h"

@@ -1,7 +1,7 @@
 #include <kernpack/sdk/codegen/generator.h>
 #include "shared/target_kinds.h"
 
-#include "codegen/device/c_host.h"
+#include "codegen/device/host_half.h"
 #include "codegen/register.h"
 
 namespace kernpack::sdk {

@@ -1,4 +1,4 @@
-#include "ir/free.h"
+#include "ir/uses.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

@@ -1,4 +1,4 @@
-#include "ir/leading.h"
+#include "ir/verify_checks.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

@@ -80,9 +80,29 @@ class Parser {
     const std::unordered_set<Var> bound(all.begin(), all.end());
     for (const auto& [name, var] : shape_vars_) {
       if (!bound.count(var)) {
-        FailAt(name.position, "no parameter binds '" + var->name + "': it must stand alone as an extent of one");
+        FailAt(name.position, "no parameter binds '" + var->name + "': it must stand alone as an extent of one" +
+                                  InPlaceOfPart(f, var));
       }
     }
+  }
+
+  // An extent such as D / 2 gives only a range of D, but the part gives the whole.
+  static std::string InPlaceOfPart(const FuncNode& f, const Var& whole) {
+    for (const Param& p : f.params) {
+      if (!p.buffer) continue;
+      for (const Expr& extent : p.buffer->shape) {
+        int64_t parts = 0;
+        const bool part = (extent->op == Op::kDiv || extent->op == Op::kFloorDiv) &&
+                          extent->args[0]->op == Op::kVar && extent->args[0]->var() == whole &&
+                          IsConstInt(extent->args[1], &parts);
+        if (!part) continue;
+        const std::string number = std::to_string(parts);
+        const std::string named = whole->name == "E" ? "F" : "E";
+        return "; write " + named + " in place of " + whole->name + " / " + number + ", and " + number + " * " + named +
+               " in place of " + whole->name;
+      }
+    }
+    return "";
   }
 
   void Params(Role role, FuncNode* f) {

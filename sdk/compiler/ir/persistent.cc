@@ -1,4 +1,4 @@
-#include "ir/persistent.h"
+#include "ir/verify_checks.h"
 
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/visitor.h>

@@ -1,4 +1,4 @@
-#include "ir/shared_race.h"
+#include "ir/race.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

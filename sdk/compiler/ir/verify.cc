@@ -6,12 +6,10 @@
 #include <unordered_set>
 
 #include "ir/launch_limits.h"
-#include "ir/leading.h"
+#include "ir/verify_checks.h"
 #include "ir/lexer.h"
 #include "ir/names.h"
-#include "ir/persistent.h"
 #include "ir/race.h"
-#include "ir/shared_race.h"
 #include "ir/uniform.h"
 
 namespace kernpack::sdk::ir {

@@ -1,4 +1,4 @@
-#include "ir/widest.h"
+#include "ir/uses.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

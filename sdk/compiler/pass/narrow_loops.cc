@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "ir/widest.h"
+#include "ir/uses.h"
 #include "pass/each.h"
 
 namespace kernpack::sdk::ir {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "target/device_facts.h"
 #include "target/option.h"
 #include "target/suggest.h"
 

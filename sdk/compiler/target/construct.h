@@ -1,4 +1,4 @@
-// The steps from what a user writes to a canonical target.
+// The steps from what a user writes, or what a device says about itself, to a canonical target.
 #ifndef KERNPACK_SDK_COMPILER_TARGET_CONSTRUCT_H_
 #define KERNPACK_SDK_COMPILER_TARGET_CONSTRUCT_H_
 
@@ -30,6 +30,10 @@ Target BuildTarget(const AttrValue& value, const Nesting& nesting, std::string_v
 std::string CommandLine(const TargetKind& kind, const AttrMap& attrs,
                         const std::optional<std::vector<std::string>>& keys, const AttrMap& features,
                         const TargetNode* host);
+
+// The facts of a device for Target::FromDevice; nothing else of the target language asks devices.
+// Fills the options that the device answers for and `options` does not give. RuntimeError when there is no such device.
+void AskDevice(const TargetKind& kind, int64_t device_id, const DeviceQuery& query, AttrMap* options);
 
 }  // namespace kernpack::sdk
 

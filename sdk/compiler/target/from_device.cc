@@ -2,7 +2,7 @@
 #include <kernpack/error.h>
 #include "shared/target_kinds.h"
 
-#include "target/device_facts.h"
+#include "target/construct.h"
 #include "target/host.h"
 #include "target/option.h"
 

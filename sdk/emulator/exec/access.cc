@@ -3,9 +3,8 @@
 #include <iterator>
 
 #include "exec/clusters.h"
-#include "exec/copies.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {

@@ -1,4 +1,5 @@
-// From addresses to the host's memory: bounds, alignment, what has been written, races.
+// From addresses to the host's memory: bounds, alignment, what has been written, races; and accesses that have rules of their own:
+// copies under way (cp.async), loads and stores of one thread.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_ACCESS_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_ACCESS_H_
 
@@ -6,6 +7,8 @@
 
 #include "exec/block.h"
 #include "exec/race.h"
+#include "exec/warp.h"
+#include "program/program.h"
 
 namespace kernpack::emulator {
 
@@ -42,6 +45,18 @@ const Region* FindRegion(Block& block, uint64_t address);
 
 // The addresses of a memory instruction whose address is operand 0.
 void Addresses(const Warp& warp, const Instruction& instruction, uint64_t* out);
+
+// cp.async. A copy arrives as late as it may: when its thread waits for it. Until then nobody may touch where it goes.
+// Throws Fault when a lane touches shared memory to which a copy is under way.
+void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access);
+// Marks the words to which a copy goes, or unmarks them.
+void SetUnderWay(Block* block, const Copy& copy, uint8_t value);
+
+// Loads and stores of global memory by one thread of a warp: a block of one thread, or the part of a kernel that one thread does.
+// False where nothing was done: the access isn't by one thread to global memory, or isn't known to be right. `slots` of the values as in
+// Program::extra.
+bool LoadOne(Warp& warp, const Instruction& instruction, uint32_t mask, const uint32_t* slots);
+bool StoreOne(Warp& warp, const Instruction& instruction, uint32_t mask, const uint32_t* slots);
 
 }  // namespace kernpack::emulator
 

@@ -4,10 +4,9 @@
 #include <cstring>
 
 #include "exec/access.h"
-#include "exec/copies.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {

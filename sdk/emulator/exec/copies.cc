@@ -1,11 +1,11 @@
-#include "exec/copies.h"
+#include "exec/access.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "exec/counts.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {

@@ -3,9 +3,8 @@
 
 #include "exec/access.h"
 #include "exec/counts.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 #include "exec/memory_ops.h"
-#include "exec/one_access.h"
 #include "exec/row_access.h"
 #include "exec/taint.h"
 

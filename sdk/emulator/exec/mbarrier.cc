@@ -2,7 +2,7 @@
 
 #include "exec/access.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 #include "exec/memory_ops.h"
 
 namespace kernpack::emulator {

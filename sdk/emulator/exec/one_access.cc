@@ -1,10 +1,9 @@
-#include "exec/one_access.h"
 
 #include <cstring>
 #include <type_traits>
 
 #include "exec/access.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 
 namespace kernpack::emulator {
 namespace {

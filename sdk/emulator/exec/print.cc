@@ -5,7 +5,7 @@
 #include "exec/block.h"
 #include "exec/collectives.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 
 namespace kernpack::emulator {
 namespace {

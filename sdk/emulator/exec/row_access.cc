@@ -1,5 +1,5 @@
 #include "exec/row_access.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 
 #include <bit>
 

@@ -10,7 +10,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
+#include "exec/warp.h"
 
 namespace kernpack::emulator {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/run_thread.h"
+#include "exec/warp.h"
 
 #include "exec/block.h"
 #include "exec/taint.h"

@@ -6,8 +6,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
-#include "exec/mask.h"
-#include "exec/run_thread.h"
+#include "exec/warp.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {

@@ -1,11 +1,18 @@
-// A warp while it runs.
+// A warp while it runs; the lanes of a mask; and running a warp with one thread.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_WARP_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_WARP_H_
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 namespace kernpack::emulator {
+
+// The first lane of a mask that isn't empty.
+inline uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
+
+// Whether the mask has one lane, or none.
+inline bool IsOne(uint32_t mask) { return (mask & (mask - 1)) == 0; }
 
 struct Block;
 
@@ -62,6 +69,15 @@ struct Warp {
 
   uint32_t live() const { return threads & ~exited; }
 };
+
+// The only thread of a warp, which never parts or meets: a block of one thread is nothing else.
+enum class Alone : uint8_t {
+  kNeedsGroups,  // at an instruction that concerns others or ends the thread, or where something is noted of each register
+  kTimeIsOver,
+};
+
+// Runs a warp with one thread until it has to stop; groups[0] says where.
+Alone RunThread(Warp* warp);
 
 }  // namespace kernpack::emulator
 

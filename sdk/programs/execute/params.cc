@@ -1,5 +1,6 @@
 // Arguments of a program: they equal the last ones in type, or are checked against the program's types.
 #include <kernpack/error.h>
+#include <kernpack/signature/overlap.h>
 
 #include <algorithm>
 
@@ -86,7 +87,31 @@ void CheckTensor(const Param& param, const std::vector<int64_t>& dims, std::vect
   }
 }
 
+[[noreturn]] void RefuseShared(const Program& program, size_t written, size_t other, signature::Sharing found) {
+  const bool sure = found == signature::Sharing::kSome;
+  KP_THROW(ValueError) << program.name << ": " << program.values[program.params[written]].name
+                       << ": expected memory of its own to write to, got a tensor that "
+                       << (sure ? "overlaps " : "may overlap ") << program.values[program.params[other]].name
+                       << (sure ? "" : " (the search for an element of both was given up)") << ": pass a copy";
+}
+
 }  // namespace
+
+// Steps that don't depend on each other run at once, so one that writes an argument would race with those that read its memory by
+// another name. The steps' own contracts can't see that.
+void Runner::CheckShared(const KpAny* params) const {
+  const Program& program = *resolved_.entry->program;
+  for (size_t i = 0; i < program.params.size(); ++i) {
+    const KpDLTensor* written = resolved_.written[program.params[i]] ? kp_any_tensor(&params[i]) : nullptr;
+    if (!written) continue;
+    const signature::Range range = signature::RangeOf(*written);
+    for (size_t j = 0; j < program.params.size(); ++j) {
+      const KpDLTensor* other = j == i ? nullptr : kp_any_tensor(&params[j]);
+      const auto found = other ? signature::Overlap(*written, range, *other) : signature::Sharing::kNone;
+      if (found != signature::Sharing::kNone) RefuseShared(program, i, j, found);
+    }
+  }
+}
 
 // True if the arguments differ from the arguments of the last run only in their addresses.
 bool Runner::LikeLast(const Frame& frame, const KpAny* params) const {

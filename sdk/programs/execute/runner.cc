@@ -18,6 +18,7 @@ void Runner::Run(Frame* frame, const KpAny* params, int32_t num_params) {
   frame->warm = frame->complete && LikeLast(*frame, params);
   frame->complete = false;
   if (!frame->warm) CheckParams(frame, params);
+  if (frame == &this->frame) CheckShared(params);
   for (size_t i = 0; i < program.params.size(); ++i) frame->slots[program.params[i]].Borrow(params[i]);
   for (size_t number = 0; number < frame->program->steps.size(); ++number) {
     try {

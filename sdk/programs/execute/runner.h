@@ -49,6 +49,8 @@ class Runner {
 
   bool LikeLast(const Frame& frame, const KpAny* params) const;
   void CheckParams(Frame* frame, const KpAny* params) const;
+  // Of the entry's arguments. On each run: what they point to differs while all else is like the last time.
+  void CheckShared(const KpAny* params) const;
   void RunStep(Frame* frame, size_t number);
   void Do(Frame* frame, size_t number);
   void Call(Frame* frame, size_t number);

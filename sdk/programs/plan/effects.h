@@ -1,11 +1,12 @@
-// Effects of steps on their arguments: the arguments that they write, and those that they need on the host.
+// Effects of steps on their arguments: the arguments that they write, and those that they need on the host; and the refusal of writes
+// whose order with others could not be planned.
 #ifndef KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
 #define KERNPACK_SDK_PROGRAMS_PLAN_EFFECTS_H_
 
 #include <kernpack/sdk/program/function_table.h>
 #include <kernpack/sdk/program/program.h>
 
-#include "program/call_order.h"
+#include "program/structure.h"
 
 namespace kernpack::sdk::program {
 
@@ -31,6 +32,9 @@ class Writes {
   ProgramIndex index_;
   std::vector<std::vector<bool>> written_;
 };
+
+// ValueError where a step writes in place to a tensor that has two names, naming the step. The module's types are checked.
+void RefuseSharedWrites(const ProgramModule& module, const FunctionTable& functions);
 
 }  // namespace kernpack::sdk::program
 

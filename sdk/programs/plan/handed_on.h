@@ -3,7 +3,7 @@
 #define KERNPACK_SDK_PROGRAMS_PLAN_HANDED_ON_H_
 
 #include "plan/tuples.h"
-#include "program/call_order.h"
+#include "program/structure.h"
 
 namespace kernpack::sdk::program {
 

@@ -2,7 +2,7 @@
 #include <kernpack/sdk/program/verify.h>
 
 #include "plan/canonical.h"
-#include "plan/refuse_shared_writes.h"
+#include "plan/effects.h"
 #include "plan/solve.h"
 #include "plan/tuples.h"
 

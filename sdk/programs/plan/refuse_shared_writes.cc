@@ -1,4 +1,3 @@
-#include "plan/refuse_shared_writes.h"
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 #include <kernpack/error.h>
 #include <kernpack/sdk/program/builder.h>
 
-#include "program/default_type.h"
+#include "program/type_text.h"
 
 namespace kernpack::sdk::program {
 

@@ -1,4 +1,4 @@
-#include "program/call_order.h"
+#include "program/structure.h"
 
 #include <kernpack/sdk/ir/verify.h>
 

@@ -8,9 +8,8 @@
 
 #include "ir/lexer.h"
 #include "ir/names.h"
-#include "program/default_type.h"
 #include "program/print.h"
-#include "program/type_names.h"
+#include "program/type_text.h"
 #include "target/host.h"
 
 namespace kernpack::sdk::program {

@@ -9,7 +9,7 @@
 
 #include "ir/names.h"
 #include "ir/print_expr.h"
-#include "program/default_type.h"
+#include "program/type_text.h"
 #include "target/host.h"
 
 namespace kernpack::sdk::program {

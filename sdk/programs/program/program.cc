@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "program/default_type.h"
+#include "program/type_text.h"
 
 namespace kernpack::sdk::program {
 

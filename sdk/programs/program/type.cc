@@ -1,7 +1,7 @@
 #include <kernpack/sdk/ir/type.h>
 #include <kernpack/sdk/program/type.h>
 
-#include "program/type_names.h"
+#include "program/type_text.h"
 
 namespace kernpack::sdk::program {
 namespace {

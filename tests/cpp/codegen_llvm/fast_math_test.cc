@@ -10,8 +10,12 @@ namespace ir_test {
 namespace {
 
 constexpr char kText[] =
-    "func f(x: f32[N], y: f32[N]) -> (o: f32[N], d: f32[N]) {"
-    " for i in 0..N { o[i] = x[i] * y[i] + 1.0 d[i] = x[i] - x[i] } }";
+    R"ir(func f(x: f32[N], y: f32[N]) -> (o: f32[N], d: f32[N]) {
+      for i in 0..N {
+        o[i] = x[i] * y[i] + 1.0
+        d[i] = x[i] - x[i]
+      }
+    })ir";
 
 // The generator's LLVM IR, as it was made, with the scalar code that follows vectors whatever machine this is.
 std::string Source(const std::string& options) {

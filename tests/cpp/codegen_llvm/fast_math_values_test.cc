@@ -35,13 +35,17 @@ TEST_P(LlvmFastMathValues, OfMathFunctionsStayWithinTheirErrors) {
 INSTANTIATE_TEST_SUITE_P(Options, LlvmFastMathValues, testing::ValuesIn(Combinations()));
 
 constexpr char kStrict[] =
-    "func f(x: f32[N]) -> (rounded: f32[N], lost: f32[N], sum: f32[1], minus_one: f32[N]) {"
-    " vectorized(8, masked) i in 0..N { rounded[i] = strict(x[i] + 12582912.0) - 12582912.0 }"
-    " for i in 0..N {"
-    "  let big = strict(x[i] + 16777216.0)"
-    "  lost[i] = strict(x[i] - (big - 16777216.0))"
-    "  minus_one[i] = exp(x[i]) - 1.0 }"
-    " sum[0] = strict(reduce(+, i in 0..N, sequential, x[i] + 16777216.0 - 16777216.0)) }";
+    R"ir(func f(x: f32[N]) -> (rounded: f32[N], lost: f32[N], sum: f32[1], minus_one: f32[N]) {
+      vectorized(8, masked) i in 0..N {
+        rounded[i] = strict(x[i] + 12582912.0) - 12582912.0
+      }
+      for i in 0..N {
+        let big = strict(x[i] + 16777216.0)
+        lost[i] = strict(x[i] - (big - 16777216.0))
+        minus_one[i] = exp(x[i]) - 1.0
+      }
+      sum[0] = strict(reduce(+, i in 0..N, sequential, x[i] + 16777216.0 - 16777216.0))
+    })ir";
 
 TEST(LlvmStrict, IsComputedAsItIsWritten) {
   const std::vector<float> values = {0.25f, 0.75f, 1.5f, 2.5f, -3.25f, 7, 10.5f, -0.5f, 3};

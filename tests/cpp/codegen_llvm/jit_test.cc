@@ -54,8 +54,13 @@ void ExpectAsInterpreted(const std::string& text, const Dims& dims) {
 TEST(LlvmJit, LoopsOfEveryKind) {
   for (const int64_t n : {0, 1, 7, 8, 19}) {
     ExpectAsInterpreted(
-        "func f(x: i32[N, 5], y: i32[N]) -> (o: i32[5, N]) { parallel i in 0..N { for j in 0..5 {"
-        " o[j, i] = x[i, j] * 3i32 + y[i] } } }",
+        R"ir(func f(x: i32[N, 5], y: i32[N]) -> (o: i32[5, N]) {
+          parallel i in 0..N {
+            for j in 0..5 {
+              o[j, i] = x[i, j] * 3i32 + y[i]
+            }
+          }
+        })ir",
         {{"N", n}});
     ExpectAsInterpreted("func f(x: i64[N]) -> (o: i64[N]) { vectorized(8) i in 0..N { o[i] = x[i] * 3 } }", {{"N", n}});
     ExpectAsInterpreted("func f(x: i16[N]) -> (o: i16[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i] + x[i] } }",
@@ -67,10 +72,12 @@ TEST(LlvmJit, LoopsOfEveryKind) {
 
 TEST(LlvmJit, LanesGatherAndScatter) {
   ExpectAsInterpreted(
-      "func f(x: f32[32]) -> (o: f32[32]) { let i = ramp(0, 3, 8) o[ramp(0, 1, 32)] = broadcast(0.0, 32)"
-      " o[ramp(31, -1, 8)] = x[i] o[i] = load_if(x[i], i < broadcast(9, 8), broadcast(2.0, 8)) where i > broadcast(5, "
-      "8)"
-      " }",
+      R"ir(func f(x: f32[32]) -> (o: f32[32]) {
+        let i = ramp(0, 3, 8)
+        o[ramp(0, 1, 32)] = broadcast(0.0, 32)
+        o[ramp(31, -1, 8)] = x[i]
+        o[i] = load_if(x[i], i < broadcast(9, 8), broadcast(2.0, 8)) where i > broadcast(5, 8)
+      })ir",
       {});
 }
 
@@ -157,8 +164,14 @@ TEST(LlvmJit, PersistentBuffersKeepTheirContents) {
 
 TEST(LlvmJit, ScalarsOfEveryTypeArrive) {
   const Compiled module = BuildLlvm(
-      "func f(a: i8, b: u16, c: bool, d: f32, e: f64, g: u64) -> (o: f64[6]) { o[0] = f64(a) o[1] = f64(b)"
-      " o[2] = f64(c) o[3] = f64(d) o[4] = e o[5] = f64(g) }");
+      R"ir(func f(a: i8, b: u16, c: bool, d: f32, e: f64, g: u64) -> (o: f64[6]) {
+        o[0] = f64(a)
+        o[1] = f64(b)
+        o[2] = f64(c)
+        o[3] = f64(d)
+        o[4] = e
+        o[5] = f64(g)
+      })ir");
   Array o(kF64, {6});
   KpAny yes = Int(1);
   yes.type_index = KP_TYPE_BOOL;
@@ -171,8 +184,14 @@ TEST(LlvmJit, ScalarsOfEveryTypeArrive) {
 
 TEST(LlvmJit, AssertsRaiseAlsoInsideParallelLoops) {
   const Compiled module = BuildLlvm(
-      "func serial(x: i32[N]) -> () { assert N > 4, TypeError \"too few\" }"
-      "func threads(x: i32[N]) -> () { parallel i in 0..N { assert x[i] == 0i32, IndexError \"not zero\" } }");
+      R"ir(func serial(x: i32[N]) -> () {
+        assert N > 4, TypeError "too few"
+      }
+      func threads(x: i32[N]) -> () {
+        parallel i in 0..N {
+          assert x[i] == 0i32, IndexError "not zero"
+        }
+      })ir");
   Array x = Array::Of<int32_t>(kI32, {4}, {0, 0, 7, 0});
   EXPECT_EQ(module.Call("serial", {x.Value()}), "TypeError: too few");
   EXPECT_EQ(module.Call("threads", {x.Value()}), "IndexError: not zero");
@@ -189,16 +208,27 @@ TEST(LlvmJit, CallersAreCheckedAgainstTheSignature) {
 // A signature that says less than the parameters: the code itself refuses what it could not survive.
 TEST(LlvmJit, ParametersAreCheckedWhateverTheSignature) {
   const Compiled module = BuildLlvm(
-      "func f(x: f32[N], y: f32[N]) -> (o: f32[N]) signature \"(x: f32[A], y: f32[B]) -> (o: f32[A])\""
-      " { for i in 0..N { o[i] = x[i] + y[i] } }");
+      R"ir(func f(x: f32[N], y: f32[N]) -> (o: f32[N]) signature "(x: f32[A], y: f32[B]) -> (o: f32[A])" {
+        for i in 0..N {
+          o[i] = x[i] + y[i]
+        }
+      })ir");
   Array x(kF32, {4}), y(kF32, {3}), o(kF32, {4});
   EXPECT_EQ(module.Call("f", {x.Value(), y.Value(), o.Value()}), "ValueError: f: y: dimension 0: expected 4, got 3");
 }
 
 TEST(LlvmJit, GradientsAreDeclared) {
   const Compiled module = BuildLlvm(
-      "func f(x: f32[N]) -> (o: f32[N]) grad \"f_backward\" { for i in 0..N { o[i] = x[i] * x[i] } }"
-      "func f_backward(x: f32[N], d_o: f32[N]) -> (d_x: f32[N]) { for i in 0..N { d_x[i] = 2.0 * x[i] * d_o[i] } }");
+      R"ir(func f(x: f32[N]) -> (o: f32[N]) grad "f_backward" {
+        for i in 0..N {
+          o[i] = x[i] * x[i]
+        }
+      }
+      func f_backward(x: f32[N], d_o: f32[N]) -> (d_x: f32[N]) {
+        for i in 0..N {
+          d_x[i] = 2.0 * x[i] * d_o[i]
+        }
+      })ir");
   KpAny pairs = kp_none();
   ASSERT_EQ(kp_module_gradients(module.module(), &pairs), 0) << TakeError();
   KpBytes text{};

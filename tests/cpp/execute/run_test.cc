@@ -223,6 +223,24 @@ TEST_F(ExecuteRun, ArgumentsThatAreWrittenToAreTheCallersOwn) {
   EXPECT_EQ(ValuesOf(x), (std::vector<float>{2, 3}));
 }
 
+TEST_F(ExecuteRun, AnArgumentThatIsWrittenSharesMemoryWithNoOther) {
+  const sp::Executable run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
+    call t.bump(x)
+    z: f32[N] = call t.scale(y)
+    return z
+  })"),
+                           functions);
+  const Floats x({1, 2});
+  const Floats y({1, 1});
+  const char* message = "main: x: expected memory of its own to write to, got a tensor that overlaps y: pass a copy";
+  EXPECT_ERROR(run.Run({x, x}), "ValueError", message);
+  EXPECT_EQ(ValuesOf(x), (std::vector<float>{1, 2})) << "nothing ran";
+  EXPECT_EQ(ValuesOf(run.Run({x, y})[0]), (std::vector<float>{2, 2}));
+  EXPECT_ERROR(run.Run({x, x}), "ValueError", message);  // all but the address is like the last time
+  const KpAny args[] = {AnyView(x).raw(), AnyView(x).raw(), AnyView(y).raw()};
+  EXPECT_ERROR(run.RunInto(args, 3), "ValueError", message);
+}
+
 TEST_F(ExecuteRun, VirtualDevicesAreTheGivenOnesInOrder) {
   const sp::Plan plan = NaivePlan(R"(program main(x: f32[N] @fake:1) {
     z: f32[N] @fake:1 = call t.scale(x)

@@ -85,9 +85,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(IrAnyRank, OfAnInnerCallIsTheExtent) {
   const char* text =
-      "private func inner(x: f32[N..., D]) -> (o: f32[N..., D]) { for i in 0..N { for j in 0..D { o[i, j] = x[i, j] } "
-      "} }\n"
-      "func outer(x: f32[A, B]) -> (o: f32[A, B]) { call inner(x, o) }";
+      R"ir(private func inner(x: f32[N..., D]) -> (o: f32[N..., D]) {
+        for i in 0..N {
+          for j in 0..D {
+            o[i, j] = x[i, j]
+          }
+        }
+      }
+      func outer(x: f32[A, B]) -> (o: f32[A, B]) {
+        call inner(x, o)
+      })ir";
   Array x = Array::Of<float>(kF32, {2, 2}, {1, 2, 3, 4});
   for (const Runner& run : {Interpreted(Parse(text)), CompiledColumn("c").compile(Parse(text))}) {
     Array o(kF32, {2, 2});

@@ -18,10 +18,14 @@ void PrintTo(const BlockCase& c, std::ostream* out) { *out << c.name; }
 class IrBlocks : public testing::TestWithParam<BlockCase> {};
 
 std::string Function(const char* body) {
-  return std::string(
-             "func f(x: f32[N], k: i32[N], n: i64) -> (o: f32[N]) { launch grid(2) block(64) { alloc t: f32[64] "
-             "shared ") +
-         body + " } }";
+  return std::string(R"ir(func f(x: f32[N], k: i32[N], n: i64) -> (o: f32[N]) {
+    launch grid(2) block(64) {
+      alloc t: f32[64] shared
+      )ir") +
+         body +
+         R"ir(
+    }
+  })ir";
 }
 
 TEST_P(IrBlocks, AreProvedToGoWrong) {
@@ -100,8 +104,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(IrBlocksOfExtents, AreNotJudgedByExtentsThatACallCannotHave) {
   const char* text =
-      "func f(x: f32[N]) -> (o: f32[N]) { assert N <= 8, \"few\" launch grid(1) block(64) { alloc t: f32[64] shared "
-      "for j in 0..(N - 1) / 8 { t[0] = f32(thread.x) } } }";
+      R"ir(func f(x: f32[N]) -> (o: f32[N]) {
+        assert N <= 8, "few"
+        launch grid(1) block(64) {
+          alloc t: f32[64] shared
+          for j in 0..(N - 1) / 8 {
+            t[0] = f32(thread.x)
+          }
+        }
+      })ir";
   EXPECT_EQ(MessageOf([&] { Verify(Parse(text)); }), "");
 }
 

@@ -72,8 +72,11 @@ TEST(CheckedBuild, ChecksOnlyWhatMayBeOutside) {
 // i32 wraps before it is an index: what the polynomial says of it is not what is accessed.
 TEST(CheckedBuild, DoesNotTrustNarrowArithmetic) {
   const char* text =
-      "func f(n: i64, x: f32[N]) -> (o: f32[1]) {\n"
-      "for i in 65536i32..65537i32 { o[0] = x[i64(i * i) - 4294967296] } }";
+      R"ir(func f(n: i64, x: f32[N]) -> (o: f32[1]) {
+        for i in 65536i32..65537i32 {
+          o[0] = x[i64(i * i) - 4294967296]
+        }
+      })ir";
   Array x(kF32, {1}), o(kF32, {1});
   EXPECT_EQ(MessageOf([&] { Interpret(CheckedOf(Parse(text)), "f", {Int(0), x.Value(), o.Value()}); }),
             "IndexError: f: x[i64(i * i) - 4294967296]: index -4294967296 is out of range for axis 0 of extent 1");

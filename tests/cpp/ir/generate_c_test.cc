@@ -111,10 +111,12 @@ TEST(IrModuleC, RaisesWhatAssertsSayAndStopsParallelLoops) {
 }
 
 TEST(IrModuleC, ChecksArgumentsThroughTheDerivedSignature) {
-  const Compiled compiled(
-      Parse("module \"checks\" func f(x: f32[N, 4], k: i8) -> (o: f32[N]) { } private func g(x: f32[n]) -> (o: f32[n]) "
-            "{ } func "
-            "h(x: f32[n]) -> (o: f32[n]) { call g(x, o) }"));
+  const Compiled compiled(Parse(R"ir(module "checks"
+  func f(x: f32[N, 4], k: i8) -> (o: f32[N]) { }
+  private func g(x: f32[n]) -> (o: f32[n]) { }
+  func h(x: f32[n]) -> (o: f32[n]) {
+    call g(x, o)
+  })ir"));
   const KpLoadedFunction* f = kp_module_function(compiled.module(), kp_bytes("f"));
   EXPECT_STREQ(kp_signature_text(f->signature), "(x: f32[N, 4], k: int) -> (o: f32[N])");
   EXPECT_STREQ(kp_signature_text(kp_module_function(compiled.module(), kp_bytes("h"))->signature),
@@ -130,9 +132,12 @@ TEST(IrModuleC, ChecksArgumentsThroughTheDerivedSignature) {
 
 // A signature that says less than the parameters must not let the function out of the tensors' memory.
 TEST(IrModuleC, ChecksShapesThatAGivenSignatureLeavesOpen) {
-  const Compiled compiled(
-      Parse("module \"open\" func f(x!: f32[N], y: f32[N]) -> () signature \"(x!: f32[_], y: f32[_]) -> ()\" { "
-            "for i in 0..N { x[i] = y[i] } }"));
+  const Compiled compiled(Parse(R"ir(module "open"
+  func f(x!: f32[N], y: f32[N]) -> () signature "(x!: f32[_], y: f32[_]) -> ()" {
+    for i in 0..N {
+      x[i] = y[i]
+    }
+  })ir"));
   Array x(kF32, {4}), y(kF32, {3});
   EXPECT_EQ(compiled.Call("f", {x.Value(), y.Value()}), "ValueError: f: y: dimension 0: expected 4, got 3");
 }

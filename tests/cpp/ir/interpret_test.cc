@@ -33,12 +33,14 @@ TEST(IrInterpreter, LoopsStoreAndLoad) {
 
 TEST(IrInterpreter, MasksGuardMemory) {
   Array x = Array::Of<int32_t>(kI32, {3}, {1, 2, 3}), out = Array::Of<int32_t>(kI32, {3}, {9, 9, 9});
-  EXPECT_EQ(
-      RunText(
-          "func f(x: i32[N]) -> (o: i32[N]) { let i = ramp(0, 1, 4) let m = i < broadcast(N, 4) & i != broadcast(1, 4)"
-          " o[i] = load_if(x[i], m, broadcast(-1i32, 4)) * broadcast(2i32, 4) where m }",
-          {x.Value(), out.Value()}),
-      "");
+  EXPECT_EQ(RunText(
+                R"ir(func f(x: i32[N]) -> (o: i32[N]) {
+                  let i = ramp(0, 1, 4)
+                  let m = i < broadcast(N, 4) & i != broadcast(1, 4)
+                  o[i] = load_if(x[i], m, broadcast(-1i32, 4)) * broadcast(2i32, 4) where m
+                })ir",
+                {x.Value(), out.Value()}),
+            "");
   EXPECT_EQ(std::vector<int32_t>(out.as<int32_t>(), out.as<int32_t>() + 3), (std::vector<int32_t>{2, 9, 6}));
 }
 

@@ -51,42 +51,84 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"sum", "func f(x: f32[N]) -> (o: f32[1]) { o[0] = reduce(+, i in 0..N, any 16, x[i] * x[i]) }"},
         Sample{"any_bool", "func f(x: i32[N]) -> (o: bool[1]) { o[0] = reduce(|, i in 0..N, any 8, x[i] > 7i32) }"},
         Sample{"branches",
-               "func f(x: i32[N], y!: i32[N]) -> (o: i32[N]) { vectorized(16, masked) i in 0..N { if x[i] > 0i32 { "
-               "o[i] = y[i] y[i] = -5i32 } else { if N > 8 { o[i] = x[i] + 1i32 } } } }"},
+               R"ir(func f(x: i32[N], y!: i32[N]) -> (o: i32[N]) {
+                 vectorized(16, masked) i in 0..N {
+                   if x[i] > 0i32 {
+                     o[i] = y[i]
+                     y[i] = -5i32
+                   } else {
+                     if N > 8 {
+                       o[i] = x[i] + 1i32
+                     }
+                   }
+                 }
+               })ir"},
         Sample{"gathered",
-               "func f(x: f32[N], at: u8[N]) -> (o: f32[N]) { vectorized(8, masked) i in 0..N { o[i] = x[i64(at[i]) % "
-               "N] } }"},
+               R"ir(func f(x: f32[N], at: u8[N]) -> (o: f32[N]) {
+                 vectorized(8, masked) i in 0..N {
+                   o[i] = x[i64(at[i]) % N]
+                 }
+               })ir"},
         Sample{"reversed_in_place",
                "func f(x!: i32[16]) -> () { x[ramp(15, -1, 16)] = x[ramp(0, 1, 16)] + broadcast(1i32, 16) }"},
         Sample{"scattered_twice_to_one_place",
-               "func f(x: i32[16]) -> (o: i32[1]) { o[broadcast(0, 16)] = x[ramp(0, 1, 16)] where x[ramp(0, 1, 16)] > "
-               "broadcast(0i32, 16) }"},
+               R"ir(func f(x: i32[16]) -> (o: i32[1]) {
+                 o[broadcast(0, 16)] = x[ramp(0, 1, 16)] where x[ramp(0, 1, 16)] > broadcast(0i32, 16)
+               })ir"},
         Sample{"shuffled",
-               "func f(x: i32[16]) -> (o: i32[20]) { let v = x[ramp(0, 1, 8)] let w = x[ramp(8, 1, 8)] * v "
-               "o[ramp(0, 1, 16)] = shuffle(v, w, [0, 8, 1, 9, 2, 10, 3, 11, 15, 14, 13, 12, 7, 6, 5, 4]) "
-               "o[ramp(16, 1, 2)] = shuffle(w, v, [9, 0]) o[18] = shuffle(v, w, [13]) "
-               "o[19] = lanes(min, shuffle(v, 7i32, [8, 1, 8, 3])) }"},
+               R"ir(func f(x: i32[16]) -> (o: i32[20]) {
+                 let v = x[ramp(0, 1, 8)]
+                 let w = x[ramp(8, 1, 8)] * v
+                 o[ramp(0, 1, 16)] = shuffle(v, w, [0, 8, 1, 9, 2, 10, 3, 11, 15, 14, 13, 12, 7, 6, 5, 4])
+                 o[ramp(16, 1, 2)] = shuffle(w, v, [9, 0])
+                 o[18] = shuffle(v, w, [13])
+                 o[19] = lanes(min, shuffle(v, 7i32, [8, 1, 8, 3]))
+               })ir"},
         Sample{"lanes_in_an_index",
-               "func f(x: i32[16]) -> (o: i32[16]) { o[i64(lanes(&, x[ramp(0, 1, 16)] & broadcast(15i32, 16)))] = "
-               "lanes(+, x[ramp(0, 1, 16)]) }"},
+               R"ir(func f(x: i32[16]) -> (o: i32[16]) {
+                 o[i64(lanes(&, x[ramp(0, 1, 16)] & broadcast(15i32, 16)))] = lanes(+, x[ramp(0, 1, 16)])
+               })ir"},
         Sample{"scalars_between",
-               "func f(x: f32[16], k: f32[]) -> (o: f32[16]) { let s = sqrt(abs(k[])) + 1.0 o[ramp(0, 1, 16)] = "
-               "select(s > 2.0, x[ramp(0, 1, 16)], broadcast(k[] / s, 16)) }"},
+               R"ir(func f(x: f32[16], k: f32[]) -> (o: f32[16]) {
+                 let s = sqrt(abs(k[])) + 1.0
+                 o[ramp(0, 1, 16)] = select(s > 2.0, x[ramp(0, 1, 16)], broadcast(k[] / s, 16))
+               })ir"},
         Sample{"local_rows",
-               "func f(x: f32[2, 16]) -> (o: f32[2, 16]) { alloc t: f32[2, 16] local unrolled i in 0..2 { "
-               "t[i, ramp(0, 1, 16)] = x[i, ramp(0, 1, 16)] } unrolled i in 0..2 { o[i, ramp(0, 1, 16)] = "
-               "t[1 - i, ramp(0, 1, 16)] } }"},
+               R"ir(func f(x: f32[2, 16]) -> (o: f32[2, 16]) {
+                 alloc t: f32[2, 16] local
+                 unrolled i in 0..2 {
+                   t[i, ramp(0, 1, 16)] = x[i, ramp(0, 1, 16)]
+                 }
+                 unrolled i in 0..2 {
+                   o[i, ramp(0, 1, 16)] = t[1 - i, ramp(0, 1, 16)]
+                 }
+               })ir"},
         Sample{"local_that_is_also_read_by_element",
-               "func f(x: f32[16]) -> (o: f32[16]) { alloc t: f32[16] local t[ramp(0, 1, 16)] = x[ramp(0, 1, 16)] "
-               "for i in 0..16 { o[i] = t[15 - i] } }"}),
+               R"ir(func f(x: f32[16]) -> (o: f32[16]) {
+                 alloc t: f32[16] local
+                 t[ramp(0, 1, 16)] = x[ramp(0, 1, 16)]
+                 for i in 0..16 {
+                   o[i] = t[15 - i]
+                 }
+               })ir"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(IrNarrow, LoopsTakeTheLanesThatFitTheirWidestElements) {
-  const std::string text = Print(NarrowLoops(
-      Parse("func f(x: f32[N], y: f64[N], z: i8[N]) -> (o: f32[N], p: f64[N], q: i8[N]) { "
-            "vectorized(16, masked) i in 0..N { o[i] = x[i] } vectorized(16) j in 0..N { p[j] = y[j] + f64(x[j]) } "
-            "vectorized(32) k in 0..N { q[k] = z[k] } vectorized(2) l in 0..N { o[l] = x[l] * 2.0 } }"),
-      16));
+  const char* loops = R"ir(func f(x: f32[N], y: f64[N], z: i8[N]) -> (o: f32[N], p: f64[N], q: i8[N]) {
+    vectorized(16, masked) i in 0..N {
+      o[i] = x[i]
+    }
+    vectorized(16) j in 0..N {
+      p[j] = y[j] + f64(x[j])
+    }
+    vectorized(32) k in 0..N {
+      q[k] = z[k]
+    }
+    vectorized(2) l in 0..N {
+      o[l] = x[l] * 2.0
+    }
+  })ir";
+  const std::string text = Print(NarrowLoops(Parse(loops), 16));
   for (const char* loop : {"vectorized(4, masked) i in 0..N {\n    o[i] = x[i]\n", "vectorized(2) j in 0..N {\n",
                            "vectorized(16) k in 0..N {\n", "vectorized(2) l in 0..N {\n"})
     EXPECT_NE(text.find(loop), std::string::npos) << loop << " in\n" << text;

@@ -32,25 +32,63 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(o!: f32[A, 4]) -> () { parallel i in 0-3..A { o[i / 2 + 8, i % 2 + 1] = 1.0 } }",
         "func f(o!: f32[A, 4]) -> () { parallel i in 0-3..A { o[floordiv(i, 2) + 8, floormod(i, 2)] = 1.0 } }",
         // The tiles of a batch of products.
-        "func f(o!: f32[B, M, N]) -> () { parallel f in 0..B * ((N + 63) / 64) * ((M + 11) / 12) { "
-        "let t = f / ((M + 11) / 12) let i = f % ((M + 11) / 12) "
-        "let q = t / ((N + 63) / 64) let j = t % ((N + 63) / 64) "
-        "for y in 0..12 { for x in 0..64 { o[q, i * 12 + y, j * 64 + x] = 1.0 } } } }",
-        "func f(o!: f32[B, N]) -> () { parallel f in 0..max(B * ((N + 63) / 64), 0) { "
-        "for x in 0..64 { o[f / ((N + 63) / 64), f % ((N + 63) / 64) * 64 + x] = 1.0 } } }",
-        "func f(o!: f32[M, N]) -> () { let t = (N + 7) / 8 parallel f in 0..M * t { "
-        "for x in 0..8 { o[f / t, f % t * 8 + x] = 1.0 } } }"));
+        R"ir(func f(o!: f32[B, M, N]) -> () {
+          parallel f in 0..B * ((N + 63) / 64) * ((M + 11) / 12) {
+            let t = f / ((M + 11) / 12)
+            let i = f % ((M + 11) / 12)
+            let q = t / ((N + 63) / 64)
+            let j = t % ((N + 63) / 64)
+            for y in 0..12 {
+              for x in 0..64 {
+                o[q, i * 12 + y, j * 64 + x] = 1.0
+              }
+            }
+          }
+        })ir",
+        R"ir(func f(o!: f32[B, N]) -> () {
+          parallel f in 0..max(B * ((N + 63) / 64), 0) {
+            for x in 0..64 {
+              o[f / ((N + 63) / 64), f % ((N + 63) / 64) * 64 + x] = 1.0
+            }
+          }
+        })ir",
+        R"ir(func f(o!: f32[M, N]) -> () {
+          let t = (N + 7) / 8
+          parallel f in 0..M * t {
+            for x in 0..8 {
+              o[f / t, f % t * 8 + x] = 1.0
+            }
+          }
+        })ir"));
 
 INSTANTIATE_TEST_SUITE_P(
     Splits, IrInjective,
     testing::Values(
-        "func f(o!: f32[N]) -> () { parallel i in 0..(N + 7) / 8 { for j in 0..8 { "
-        "let k = i * 8 + j if k < N { o[k] = 1.0 } } } }",
+        R"ir(func f(o!: f32[N]) -> () {
+          parallel i in 0..(N + 7) / 8 {
+            for j in 0..8 {
+              let k = i * 8 + j
+              if k < N {
+                o[k] = 1.0
+              }
+            }
+          }
+        })ir",
         "func f(o!: f32[N, S]) -> () { parallel i in 0..N { for j in 0..S { if S > 0 { o[i, j] = o[i, j] + 1.0 } } } }",
-        "func f(o!: f32[N, 8]) -> () { parallel i in 0..N { for j in 0..8 { o[(i * 8 + j) / 8, (i * 8 + j) % 8] = 1.0 "
-        "} } }",
-        "func f(o!: f32[N]) -> () { parallel q in 0..(N + 63) / 64 { for j in 0..min(64, N - q * 64) { "
-        "o[q * 64 + j] = 1.0 } } }",
+        R"ir(func f(o!: f32[N, 8]) -> () {
+          parallel i in 0..N {
+            for j in 0..8 {
+              o[(i * 8 + j) / 8, (i * 8 + j) % 8] = 1.0
+            }
+          }
+        })ir",
+        R"ir(func f(o!: f32[N]) -> () {
+          parallel q in 0..(N + 63) / 64 {
+            for j in 0..min(64, N - q * 64) {
+              o[q * 64 + j] = 1.0
+            }
+          }
+        })ir",
         // A part of a split that was fused again: the loop outside it goes in steps of eight.
         "func f(o!: f32[N, J]) -> () { parallel f in 0..8 * J { for i in 0..N { o[i * 8 + f / J, f % J] = 1.0 } } }",
         // Lanes of four, each in a panel of its own.
@@ -63,8 +101,14 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(o!: f32[N], x: f32[E]) -> () { vectorized(4) e in 0..E { o[e] = o[e + E] o[e + 2 * E] = x[e] } }",
         "func f(o!: f32[N]) -> () { vectorized(4) e in 0..16 { o[e] = 1.0 o[e + 16] = 1.0 } }",
         "func f(o!: f32[N]) -> () { parallel e in 0..N { o[2 * e] = 1.0 o[2 * e + 1] = 1.0 } }",
-        "func f(o!: f32[N], x: f32[E]) -> () { parallel e in 0..E { for k in 0..N { "
-        "o[k * 2 * E + e] = x[e] o[k * 2 * E + E + e] = x[e] } } }",
+        R"ir(func f(o!: f32[N], x: f32[E]) -> () {
+          parallel e in 0..E {
+            for k in 0..N {
+              o[k * 2 * E + e] = x[e]
+              o[k * 2 * E + E + e] = x[e]
+            }
+          }
+        })ir",
         "func f(o!: f32[N, 2]) -> () { parallel e in 0..N { o[e, 0] = 1.0 o[e, 1] = o[e, 0] } }"));
 
 class IrNotInjective : public testing::TestWithParam<const char*> {};

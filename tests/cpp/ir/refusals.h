@@ -42,8 +42,11 @@ struct Given {
   std::vector<KpAny> args;
 
   static constexpr char kFunction[] =
-      "func f(x: f32[N, 4], rows: f32[M..., 2], k: i8, b: bool, u: u64, s: f32) -> (o: f32[N]) "
-      "{ for i in 0..N { o[i] = x[i, 0] * s } }";
+      R"ir(func f(x: f32[N, 4], rows: f32[M..., 2], k: i8, b: bool, u: u64, s: f32) -> (o: f32[N]) {
+        for i in 0..N {
+          o[i] = x[i, 0] * s
+        }
+      })ir";
 
   explicit Given(KpDLDevice device)
       : x{memory, device, 2, kF32, x_shape, x_strides, 0},

@@ -177,6 +177,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "with lanes as in f32x8), got 'f33'"},
         BadText{"func f(x: f32[2 * N]) -> () {}",
                 "line 1, column 19: no parameter binds 'N': it must stand alone as an extent of one"},
+        BadText{"func f(x: f32[N, D / 2]) -> (o: f32[N, D]) {}",
+                "line 1, column 18: no parameter binds 'D': it must stand alone as an extent of one; write E in place "
+                "of D / 2, and 2 * E in place of D"},
         BadText{"func f(x: f32[-1]) -> () {}", "line 1, column 8: x: expected an extent of at least 0, got -1"},
         BadText{"func f() -> () {\n  let a = b\n}", "line 2, column 11: 'b' is not defined here"},
         BadText{"func f() -> () {\n  let a = 1 let a = 2\n}", "line 2, column 17: 'a' is defined already"},

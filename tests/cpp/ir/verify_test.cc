@@ -26,27 +26,55 @@ TEST_P(IrVerify, Says) {
 INSTANTIATE_TEST_SUITE_P(
     Fine, IrVerify,
     testing::Values(Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] } }", ""},
-                    Case{"func f(x: f32[N, D]) -> (o: f32[N, D]) { parallel i in 0..N { vectorized(8) j in 0..D { o[i, "
-                         "j] = x[i, j] } } }",
+                    Case{R"ir(func f(x: f32[N, D]) -> (o: f32[N, D]) {
+                      parallel i in 0..N {
+                        vectorized(8) j in 0..D {
+                          o[i, j] = x[i, j]
+                        }
+                      }
+                    })ir",
                          ""},
-                    Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N / 8 { for j in 0..8 { o[i * 8 + j] = "
-                         "x[i * 8 + j] } } }",
+                    Case{R"ir(func f(x: f32[N]) -> (o: f32[N]) {
+                      parallel i in 0..N / 8 {
+                        for j in 0..8 {
+                          o[i * 8 + j] = x[i * 8 + j]
+                        }
+                      }
+                    })ir",
                          ""},
-                    Case{"func f(n!: f32[N, D], x: f32[K]) -> (o: f32[K]) { parallel i in 0..N { for j in 0..D { o[i * "
-                         "D + j] = x[i * D + j] } } }",
+                    Case{R"ir(func f(n!: f32[N, D], x: f32[K]) -> (o: f32[K]) {
+                      parallel i in 0..N {
+                        for j in 0..D {
+                          o[i * D + j] = x[i * D + j]
+                        }
+                      }
+                    })ir",
                          ""},
                     Case{"func f(x!: f32[N]) -> () { parallel i in 0..N { let k = i x[k] = x[i] * 2.0 } }", ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[N - 1 - i] = x[i] } }", ""},
                     Case{
-                        "func f(x: f32[N, D]) -> (o: f32[N, D]) { parallel f in 0..N * D { let i = f / D let j = f % D "
-                        "o[i, j] = x[i, j] } }",
+                        R"ir(func f(x: f32[N, D]) -> (o: f32[N, D]) {
+                          parallel f in 0..N * D {
+                            let i = f / D
+                            let j = f % D
+                            o[i, j] = x[i, j]
+                          }
+                        })ir",
                         ""},
                     Case{"func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { if i > 0 { o[i - 1] = x[i] } } }", ""},
-                    Case{"func f(x: f32[N]) -> () { if N > 2 { alloc p: f32[2] persistent(\"k\") } else { alloc p: "
-                         "f32[8] persistent(\"k\") } }",
+                    Case{R"ir(func f(x: f32[N]) -> () {
+                      if N > 2 {
+                        alloc p: f32[2] persistent("k")
+                      } else {
+                        alloc p: f32[8] persistent("k")
+                      }
+                    })ir",
                          ""},
-                    Case{"func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N / 4 { o[ramp(i * 4, 1, 4)] = x[ramp(i "
-                         "* 4, 1, 4)] } }",
+                    Case{R"ir(func f(x: f32[N]) -> (o: f32[N]) {
+                      parallel i in 0..N / 4 {
+                        o[ramp(i * 4, 1, 4)] = x[ramp(i * 4, 1, 4)]
+                      }
+                    })ir",
                          ""}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -77,10 +105,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"func f() -> () { alloc p: f32[2] persistent(\"k\") alloc q: f32[8] persistent(\"k\") }",
              "ValueError: line 1, column 50: f: 'q': persistent memory 'k' is in use here already, and may move it; "
              "give one of the two another key"},
-        Case{"func g() -> () { alloc p: f32[8] persistent(\"k\") } func h() -> () { call g() } func f() -> () { alloc "
-             "p: "
-             "f32[2] persistent(\"k\") call h() }",
-             "ValueError: line 1, column 129: f: call of 'h', which allocates persistent memory 'k', in use here, and "
+        Case{R"ir(func g() -> () {
+          alloc p: f32[8] persistent("k")
+        }
+        func h() -> () {
+          call g()
+        }
+        func f() -> () {
+          alloc p: f32[2] persistent("k")
+          call h()
+        })ir",
+             "ValueError: line 9, column 11: f: call of 'h', which allocates persistent memory 'k', in use here, and "
              "may move it; give one of the two another key"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -154,12 +189,16 @@ TEST(IrVerify, TellsTilesOfOneLoopApartByTheirQuotientAndRemainder) {
   const std::string place = "q * 4 + j, r * 8 + k";
   EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A / 4 * B", "let q = i / B let r = i % B", place))); }), "");
   EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A * 3", "let q = i / 3 let r = i % 3", place))); }), "");
-  EXPECT_EQ(MessageOf([] {
-              Verify(
-                  Parse("func f(x: f32[A, B, C]) -> (o: f32[A, B, C]) { parallel i in 0..A * B * C { let p = i / C "
-                        "let s = i % C let q = p / B let r = p % B o[q, r, s] = 1.0 } }"));
-            }),
-            "");
+  const char* split_twice = R"ir(func f(x: f32[A, B, C]) -> (o: f32[A, B, C]) {
+    parallel i in 0..A * B * C {
+      let p = i / C
+      let s = i % C
+      let q = p / B
+      let r = p % B
+      o[q, r, s] = 1.0
+    }
+  })ir";
+  EXPECT_EQ(MessageOf([&] { Verify(Parse(split_twice)); }), "");
   std::string chain = "let v0 = i / 2 ";
   for (int v = 1; v < 100'000; ++v) chain += "let v" + std::to_string(v) + " = v" + std::to_string(v - 1) + " / 2 ";
   for (const std::string& racy : {
@@ -216,9 +255,12 @@ INSTANTIATE_TEST_SUITE_P(
              "ValueError: line 1, column 55: f: launch: expected at most 256 threads per block (max_threads_per_block "
              "of "
              "opencl), got 512: (512, 1, 1)"},
-        Case{"func f() -> () target \"cuda -max_shared_memory_per_block=1024\" { launch grid(1) block(1) { alloc t: "
-             "f32[512] shared } }",
-             "ValueError: line 1, column 92: f: launch: expected at most 1024 bytes of shared memory per block "
+        Case{R"ir(func f() -> () target "cuda -max_shared_memory_per_block=1024" {
+          launch grid(1) block(1) {
+            alloc t: f32[512] shared
+          }
+        })ir",
+             "ValueError: line 3, column 13: f: launch: expected at most 1024 bytes of shared memory per block "
              "(max_shared_memory_per_block of cuda -max_shared_memory_per_block=1024), got 2048"},
         Case{"func f() -> () { alloc t: f32[2] shared }",
              "ValueError: line 1, column 18: f: 't': shared memory outside a launch"}));

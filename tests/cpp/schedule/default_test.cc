@@ -170,6 +170,24 @@ TEST(ScheduleByDefault, PrefersTheFunctionsTargetToTheModulesToTheOneGiven) {
   EXPECT_NE(Print(ScheduleByDefault(m, Target("c -mcpu=x86-64-v4"))).find("vectorized(4"), std::string::npos);
 }
 
+// Written where they are used, 99 such values make the deepest expression that there may be.
+TEST(ScheduleByDefault, KeepsResultsOfLongChainsOfNamedValues) {
+  for (const int values : {99, 101, 400}) {
+    std::string body = "let v0 = x[i] ";
+    for (int k = 1; k < values; ++k) {
+      const std::string number = std::to_string(k);
+      body += "let v" + number + " = v" + std::to_string(k - 1) + " * 0.5 + " + number + ".0 ";
+    }
+    const IRModule plain = Parse("func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { " + body + "o[i] = v" +
+                                 std::to_string(values - 1) + " } }");
+    for (const char* target : kTargets) {
+      IRModule scheduled;
+      ASSERT_EQ(MessageOf([&] { scheduled = ScheduleByDefault(plain, Target(target)); }), "") << target << values;
+      ASSERT_EQ(ResultsOf(plain.functions[0], {37}), ResultsOf(scheduled.functions[0], {37})) << target << values;
+    }
+  }
+}
+
 TEST(ScheduleByDefault, LeavesWhatSomeoneScheduledAlone) {
   const IRModule m = Parse("func f(x: f32[N]) -> (o: f32[N]) { vectorized(4) i in 0..N { o[i] = x[i] } }");
   EXPECT_TRUE(Equal(ScheduleByDefault(m, Target("c -mcpu=x86-64-v4")), m));

@@ -59,57 +59,127 @@ const std::vector<Product>& Products() {
       {"ToIntegers", Kept(Nest("", "", "o[i, j] = i8(" SUM ")", "i8")), kProductSizes},
       {"Residual", Kept(Nest(", x: f32[M, N]", "", "o[i, j] = x[i, j] + " SUM)), kProductSizes},
       {"OfItsOwnOperand",
-       "func f(a: f32[M, K], b: f32[K, K]) -> (o: f32[M, K]) { for i in 0..M { for j in 0..K { "
-       "o[i, j] = a[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } }",
+       R"ir(func f(a: f32[M, K], b: f32[K, K]) -> (o: f32[M, K]) {
+         for i in 0..M {
+           for j in 0..K {
+             o[i, j] = a[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])
+           }
+         }
+       })ir",
        {{13, 7}, {5, 65}, {2, 0}}},
       {"Accumulated",
-       "func f(a: f32[M, K], b: f32[K, N], o!: f32[M, N]) -> (p: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = o[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) } } "
-       "for i in 0..M { for j in 0..N { p[i, j] = o[i, j] } } }",
+       R"ir(func f(a: f32[M, K], b: f32[K, N], o!: f32[M, N]) -> (p: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = o[i, j] + reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])
+           }
+         }
+         for i in 0..M {
+           for j in 0..N {
+             p[i, j] = o[i, j]
+           }
+         }
+       })ir",
        kProductSizes},
       {"TransposedWithBias",
-       "func f(a: f32[M, K], b: f32[N, K], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) + c[j] } } }",
+       R"ir(func f(a: f32[M, K], b: f32[N, K], c: f32[N]) -> (o: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[j, k]) + c[j]
+           }
+         }
+       })ir",
        kProductSizes},
       {"Batch",
-       "func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
-       "{ "
-       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) } } } }",
+       R"ir(func f(a: f32[B, M, K], b: f32[B, K, N]) -> (o: f32[B, M, N]) {
+         for q in 0..B {
+           for i in 0..M {
+             for j in 0..N {
+               o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j])
+             }
+           }
+         }
+       })ir",
        kBatches},
       {"BatchWithBias",
-       "func f(a: f32[B, M, K], b: f32[B, K, N], c: f32[B, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { "
-       "for j in 0..N { o[q, i, j] = max(reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) + c[q, j], 0.0) } } "
-       "} }",
+       R"ir(func f(a: f32[B, M, K], b: f32[B, K, N], c: f32[B, N]) -> (o: f32[B, M, N]) {
+         for q in 0..B {
+           for i in 0..M {
+             for j in 0..N {
+               o[q, i, j] = max(reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, k, j]) + c[q, j], 0.0)
+             }
+           }
+         }
+       })ir",
        kBatches},
       {"BatchOfTransposed",
-       "func f(a: f32[B, M, K], b: f32[B, N, K]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N "
-       "{ "
-       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, j, k]) } } } }",
+       R"ir(func f(a: f32[B, M, K], b: f32[B, N, K]) -> (o: f32[B, M, N]) {
+         for q in 0..B {
+           for i in 0..M {
+             for j in 0..N {
+               o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[q, j, k])
+             }
+           }
+         }
+       })ir",
        {{2, 13, 2, 20}, {1, 4, 2, 5}}},
       {"BatchOfOneWeight",
-       "func f(a: f32[B, M, K], b: f32[K, N]) -> (o: f32[B, M, N]) { for q in 0..B { for i in 0..M { for j in 0..N { "
-       "o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[k, j]) } } } }",
+       R"ir(func f(a: f32[B, M, K], b: f32[K, N]) -> (o: f32[B, M, N]) {
+         for q in 0..B {
+           for i in 0..M {
+             for j in 0..N {
+               o[q, i, j] = reduce(+, k in 0..K, sequential, a[q, i, k] * b[k, j])
+             }
+           }
+         }
+       })ir",
        kBatches},
       {"Heads",
-       "func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) { for q in 0..B { for h in 0..H { "
-       "for i in 0..M { for j in 0..N { "
-       "o[q, h, i, j] = reduce(+, k in 0..K, sequential, a[q, h, i, k] * b[q, h, k, j]) } } } } }",
+       R"ir(func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) {
+         for q in 0..B {
+           for h in 0..H {
+             for i in 0..M {
+               for j in 0..N {
+                 o[q, h, i, j] = reduce(+, k in 0..K, sequential, a[q, h, i, k] * b[q, h, k, j])
+               }
+             }
+           }
+         }
+       })ir",
        {{2, 3, 5, 2, 9}, {1, 2, 13, 1, 3}, {2, 0, 3, 2, 4}}},
       {"OfDoubles",
-       "func f(a: f64[M, K], b: f64[K, N], c: f64[N]) -> (o: f64[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) + c[j] } } }",
+       R"ir(func f(a: f64[M, K], b: f64[K, N], c: f64[N]) -> (o: f64[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j]) + c[j]
+           }
+         }
+       })ir",
        kProductSizes},
       {"OfBrainFloats",
-       "func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = bf16(reduce(+, k in 0..K, sequential, f32(a[i, k]) * f32(b[k, j]))) } } }",
+       R"ir(func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = bf16(reduce(+, k in 0..K, sequential, f32(a[i, k]) * f32(b[k, j])))
+           }
+         }
+       })ir",
        kProductSizes},
       {"OfBytes",
-       "func f(a: i8[M, K], b: i8[K, N], c: f32[N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = f32(reduce(+, k in 0..K, sequential, i32(a[i, k]) * i32(b[k, j]))) * c[j] } } }",
+       R"ir(func f(a: i8[M, K], b: i8[K, N], c: f32[N]) -> (o: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = f32(reduce(+, k in 0..K, sequential, i32(a[i, k]) * i32(b[k, j]))) * c[j]
+           }
+         }
+       })ir",
        kProductSizes},
       {"OfOneRowWithBias",
-       "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
-       "o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j] } }",
+       R"ir(func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) {
+         for j in 0..N {
+           o[j] = reduce(+, k in 0..K, sequential, a[k] * b[k, j]) + c[j]
+         }
+       })ir",
        {{5, 300}, {3, 0}, {5, 17}}},
       {"AnyOrder", Kept(Nest("", "", InOrderAny(16))), kSums},
       {"AnyOrderOfTwo", Kept(Nest("", "", InOrderAny(2))), kSums},
@@ -118,45 +188,96 @@ const std::vector<Product>& Products() {
       {"AnyOrderWithSilu", Kept(Nest("", "", "let v" + InOrderAny(8).substr(7) + " o[i, j] = v / (1.0 + exp(-v))")),
        kSums},
       {"AnyOrderOfConstants",
-       "func f(a: f32[M, 32], b: f32[32, 40]) -> (o: f32[M, 40]) { for i in 0..M { for j in 0..40 { "
-       "o[i, j] = reduce(+, k in 0..32, any 16, a[i, k] * b[k, j]) } } }",
+       R"ir(func f(a: f32[M, 32], b: f32[32, 40]) -> (o: f32[M, 40]) {
+         for i in 0..M {
+           for j in 0..40 {
+             o[i, j] = reduce(+, k in 0..32, any 16, a[i, k] * b[k, j])
+           }
+         }
+       })ir",
        {{13}, {2}, {0}}},
       {"AnyOrderOfFewRows",
-       "func f(a: f32[2, K], b: f32[K, N]) -> (o: f32[2, N]) { for i in 0..2 { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[k, j]) } } }",
+       R"ir(func f(a: f32[2, K], b: f32[K, N]) -> (o: f32[2, N]) {
+         for i in 0..2 {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[k, j])
+           }
+         }
+       })ir",
        {{37, 33}, {3, 300}, {0, 5}}},
       {"AnyOrderOfOneRow",
-       "func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) { for j in 0..N { "
-       "o[j] = reduce(+, k in 0..K, any 8, a[k] * b[k, j]) + c[j] } }",
+       R"ir(func f(a: f32[K], b: f32[K, N], c: f32[N]) -> (o: f32[N]) {
+         for j in 0..N {
+           o[j] = reduce(+, k in 0..K, any 8, a[k] * b[k, j]) + c[j]
+         }
+       })ir",
        {{21, 300}, {3, 0}, {5, 17}}},
       {"AnyOrderOfTransposed",
-       "func f(a: f32[M, K], b: f32[N, K]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[j, k]) } } }",
+       R"ir(func f(a: f32[M, K], b: f32[N, K]) -> (o: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 16, a[i, k] * b[j, k])
+           }
+         }
+       })ir",
        kSums},
       {"AnyOrderOfBothTransposed",
-       "func f(a: f32[K, M], b: f32[N, K]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 16, b[j, k] * a[k, i]) } } }",
+       R"ir(func f(a: f32[K, M], b: f32[N, K]) -> (o: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 16, b[j, k] * a[k, i])
+           }
+         }
+       })ir",
        {{37, 13, 33}, {0, 4, 3}}},
       {"AnyOrderOfABatch",
-       "func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) { for q in 0..B { for h in 0..H { "
-       "for i in 0..M { for j in 0..N { "
-       "o[q, h, i, j] = reduce(+, k in 0..K, any 4, a[q, h, i, k] * b[q, h, k, j]) } } } } }",
+       R"ir(func f(a: f32[B, H, M, K], b: f32[B, H, K, N]) -> (o: f32[B, H, M, N]) {
+         for q in 0..B {
+           for h in 0..H {
+             for i in 0..M {
+               for j in 0..N {
+                 o[q, h, i, j] = reduce(+, k in 0..K, any 4, a[q, h, i, k] * b[q, h, k, j])
+               }
+             }
+           }
+         }
+       })ir",
        {{2, 3, 5, 7, 9}, {1, 2, 13, 1, 3}, {2, 0, 3, 2, 4}}},
       {"AnyOrderOfBrainFloats",
-       "func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = bf16(reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j]))) } } }",
+       R"ir(func f(a: bf16[M, K], b: bf16[K, N]) -> (o: bf16[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = bf16(reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j])))
+           }
+         }
+       })ir",
        kSums},
       {"AnyOrderOfBytesAsFloats",
-       "func f(a: i8[M, K], b: i8[K, N]) -> (o: f32[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j])) } } }",
+       R"ir(func f(a: i8[M, K], b: i8[K, N]) -> (o: f32[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 16, f32(a[i, k]) * f32(b[k, j]))
+           }
+         }
+       })ir",
        kSums},
       {"AnyOrderOfDoubles",
-       "func f(a: f64[M, K], b: f64[K, N]) -> (o: f64[M, N]) { for i in 0..M { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 32, a[i, k] * b[k, j]) } } }",
+       R"ir(func f(a: f64[M, K], b: f64[K, N]) -> (o: f64[M, N]) {
+         for i in 0..M {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 32, a[i, k] * b[k, j])
+           }
+         }
+       })ir",
        kSums},
       {"AnyOrderOfDiagonals",
-       "func f(a: f32[K, K], b: f32[K, N]) -> (o: f32[K, N]) { for i in 0..K { for j in 0..N { "
-       "o[i, j] = reduce(+, k in 0..K, any 16, a[k, k] * b[k, j]) } } }",
+       R"ir(func f(a: f32[K, K], b: f32[K, N]) -> (o: f32[K, N]) {
+         for i in 0..K {
+           for j in 0..N {
+             o[i, j] = reduce(+, k in 0..K, any 16, a[k, k] * b[k, j])
+           }
+         }
+       })ir",
        {{5, 33}, {0, 3}},
        false},
       {"TwoSums", Kept(Nest("", "", "o[i, j] = " SUM " + reduce(+, k in 0..K, sequential, b[k, j])")), kProductSizes,

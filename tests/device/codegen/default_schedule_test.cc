@@ -28,8 +28,13 @@ constexpr Nest kNests[] = {
      "func f(x: f32[N, D]) -> (o: f32[N, D]) { for i in 0..N { for j in 0..D { o[i, j] = abs(x[i, j]) } } }",
      "block(256"},
     {"Product",
-     "func f(a: f32[N, K], b: f32[K, D]) -> (o: f32[N, D]) { for i in 0..N { for j in 0..D { o[i, j] = reduce(+, k in "
-     "0..K, sequential, a[i, k] * b[k, j]) } } }",
+     R"ir(func f(a: f32[N, K], b: f32[K, D]) -> (o: f32[N, D]) {
+       for i in 0..N {
+         for j in 0..D {
+           o[i, j] = reduce(+, k in 0..K, sequential, a[i, k] * b[k, j])
+         }
+       }
+     })ir",
      "shared"},
     {"Transpose", "func f(x: i32[N, D]) -> (o: i32[D, N]) { for i in 0..D { for j in 0..N { o[i, j] = x[j, i] } } }",
      "shared"},
@@ -37,11 +42,19 @@ constexpr Nest kNests[] = {
      "func f(x: f32[N, D]) -> (o: f32[N]) { for i in 0..N { o[i] = reduce(+, j in 0..D, any 16, x[i, j]) } }",
      "shared"},
     {"Softmax",
-     "func f(x: f32[N, D]) -> (o: f32[N, D]) { for i in 0..N { let m = reduce(max, j in 0..D, any 16, x[i, j]) alloc "
-     "e: "
-     "f32[D] workspace for k in 0..D { e[k] = exp(x[i, k] - m) } let s = reduce(+, j in 0..D, any 16, e[j]) for k in "
-     "0..D { "
-     "o[i, k] = e[k] / s } } }",
+     R"ir(func f(x: f32[N, D]) -> (o: f32[N, D]) {
+       for i in 0..N {
+         let m = reduce(max, j in 0..D, any 16, x[i, j])
+         alloc e: f32[D] workspace
+         for k in 0..D {
+           e[k] = exp(x[i, k] - m)
+         }
+         let s = reduce(+, j in 0..D, any 16, e[j])
+         for k in 0..D {
+           o[i, k] = e[k] / s
+         }
+       }
+     })ir",
      "shared", 1e-6F},
 };
 

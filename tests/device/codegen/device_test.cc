@@ -97,11 +97,19 @@ TEST_F(DeviceModule, KeepsPersistentMemoryBetweenCalls) {
 }
 
 TEST_F(DeviceModule, ChecksArguments) {
-  const Compiled compiled(
-      Parse("module \"checks\" func f(x: f32[N], k: i8) -> (o: f32[N]) { assert k > 0i8, \"k is not positive\" "
-            "parallel i in 0..N { o[i] = x[i] * f32(k) } } func open(x!: f32[N], y: f32[N]) -> () signature "
-            "\"(x!: f32[_], y: f32[_]) -> ()\" { parallel i in 0..N { x[i] = y[i] } }"),
-      TestTarget().c_str());
+  const char* text = R"ir(module "checks"
+  func f(x: f32[N], k: i8) -> (o: f32[N]) {
+    assert k > 0i8, "k is not positive"
+    parallel i in 0..N {
+      o[i] = x[i] * f32(k)
+    }
+  }
+  func open(x!: f32[N], y: f32[N]) -> () signature "(x!: f32[_], y: f32[_]) -> ()" {
+    parallel i in 0..N {
+      x[i] = y[i]
+    }
+  })ir";
+  const Compiled compiled(Parse(text), TestTarget().c_str());
   Array x(kF32, {4});
   Array y(kF32, {3});
   EXPECT_EQ(OnDevice(device).Call(compiled, "f", {x.Value(), Int(0), x.Value()}), "ValueError: k is not positive");
@@ -116,8 +124,12 @@ TEST_F(DeviceModule, ChecksArguments) {
 TEST_F(DeviceModule, IsExportedWithItsCode) {
   const std::string path = testing::TempDir() + "kernpack_exported_opencl.so";
   const IRModule module = Parse(
-      "module \"exported\" func f(x: i32[N]) -> (o: i32[N]) { parallel i in 0..N { o[i] = x[i] + "
-      "1i32 } }");
+      R"ir(module "exported"
+      func f(x: i32[N]) -> (o: i32[N]) {
+        parallel i in 0..N {
+          o[i] = x[i] + 1i32
+        }
+      })ir");
   kernpack::sdk::Export(module, kernpack::sdk::Target(TestTarget()), path);
   const char* const file = path.c_str();
   const KpLoadedModule* loaded = nullptr;

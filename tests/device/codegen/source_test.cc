@@ -10,8 +10,14 @@ namespace {
 
 TEST(OpenClSource, IsOneProgramWithAKernelALaunch) {
   const IRModule module = Parse(
-      "func f(x: f32[N]) -> (o: f32[N]) { parallel i in 0..N { o[i] = x[i] + 1.0 } "
-      "parallel i in 0..N { o[i] = o[i] * 2.0 } }");
+      R"ir(func f(x: f32[N]) -> (o: f32[N]) {
+        parallel i in 0..N {
+          o[i] = x[i] + 1.0
+        }
+        parallel i in 0..N {
+          o[i] = o[i] * 2.0
+        }
+      })ir");
   const std::string source = kernpack::sdk::Source(module, kernpack::sdk::Target("opencl"));
   EXPECT_NE(source.find("__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void f_kernel("), std::string::npos)
       << source;

@@ -1,5 +1,5 @@
 // Every attribute and property, and which targets a device runs.
-#include "backends/cuda/target.h"
+#include "backends/cuda/attributes.h"
 #include "support.h"
 
 namespace kernpack::cuda {

@@ -12,7 +12,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "backends/cuda/table.h"
+#include "backends/cuda/backend.h"
 #include "driver/control.h"
 #include "kernels_ptx.h"
 

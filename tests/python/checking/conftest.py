@@ -18,6 +18,11 @@ def planted() -> kernpack.Module:
 
 
 @pytest.fixture(scope="session")
+def planted_state() -> kernpack.Module:
+    return kernpack.load_inline((HERE / "planted_state.cc").read_text())
+
+
+@pytest.fixture(scope="session")
 def planted_c(tmp_path_factory: pytest.TempPathFactory) -> kernpack.Module:
     built = tmp_path_factory.mktemp("planted") / "planted_c.so"
     command = ["cc", "-std=c99", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{kernpack_sdk.include_dir()}"]

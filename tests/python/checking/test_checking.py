@@ -66,31 +66,34 @@ def test_broadcast_inputs_are_what_they_were(planted: kernpack.Module) -> None:
     np.testing.assert_array_equal(row, np.broadcast_to(f32(3), (4, 3)))
 
 
-def test_zeroed_workspaces_keep_what_kernels_leave(planted: kernpack.Module) -> None:
-    before = planted.fine_ticks()
+def test_zeroed_workspaces_keep_what_kernels_leave(planted_state: kernpack.Module) -> None:
+    before = planted_state.fine_ticks()
     with kernpack.checking(trace=False):
-        assert [planted.fine_ticks(), planted.fine_ticks()] == [before + 1, before + 2]
-    assert planted.fine_ticks() == before + 3
+        assert [planted_state.fine_ticks(), planted_state.fine_ticks()] == [before + 1, before + 2]
+    assert planted_state.fine_ticks() == before + 3
 
 
-def test_zeroed_workspaces_of_threads_keep_what_kernels_leave(planted: kernpack.Module) -> None:
+def test_zeroed_workspaces_of_threads_keep_what_kernels_leave(planted_state: kernpack.Module) -> None:
     before = kernpack.get_num_threads()
     kernpack.set_num_threads(2)  # one thread beside the call's own: the same at every call
     try:
-        ticks = planted.fine_ticks_in_threads()
+        ticks = planted_state.fine_ticks_in_threads()
         with kernpack.checking(trace=False):
-            assert [planted.fine_ticks_in_threads(), planted.fine_ticks_in_threads()] == [ticks + 1, ticks + 2]
-        assert planted.fine_ticks_in_threads() == ticks + 3
+            assert [planted_state.fine_ticks_in_threads(), planted_state.fine_ticks_in_threads()] == [
+                ticks + 1,
+                ticks + 2,
+            ]
+        assert planted_state.fine_ticks_in_threads() == ticks + 3
     finally:
         kernpack.set_num_threads(before)
 
 
-def test_calls_made_from_a_call_share_zeroed_workspaces_with_it(planted: kernpack.Module) -> None:
+def test_calls_made_from_a_call_share_zeroed_workspaces_with_it(planted_state: kernpack.Module) -> None:
     def inside() -> None:
-        planted.fine_ticks_around(lambda: None)
+        planted_state.fine_ticks_around(lambda: None)
 
     def ticks() -> int:
-        return planted.fine_ticks_around(inside)
+        return planted_state.fine_ticks_around(inside)
 
     assert ticks() == 2
     with kernpack.checking(trace=False):
@@ -98,22 +101,22 @@ def test_calls_made_from_a_call_share_zeroed_workspaces_with_it(planted: kernpac
     assert ticks() == 6
 
 
-def test_mode_may_end_while_a_call_runs(planted: kernpack.Module) -> None:
+def test_mode_may_end_while_a_call_runs(planted: kernpack.Module, planted_state: kernpack.Module) -> None:
     mode = kernpack.checking(trace=False)
     mode.__enter__()
-    assert planted.fine_again(lambda: mode.__exit__(None, None, None))
+    assert planted_state.fine_again(lambda: mode.__exit__(None, None, None))
     test_nothing_is_checked_outside_of_the_block(planted)
-    assert planted.fine_again(lambda: None)
+    assert planted_state.fine_again(lambda: None)
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_tensors_that_kernels_make_are_returned(planted: kernpack.Module, library: str) -> None:
+def test_tensors_that_kernels_make_are_returned(planted_state: kernpack.Module, library: str) -> None:
     module = pytest.importorskip(library)
     for shape in ((3, 4), (), (0, 2)):
         x = module.ones(shape)
-        unchecked = planted.fine_tensor(x)
+        unchecked = planted_state.fine_tensor(x)
         with kernpack.checking(trace=False):
-            checked = planted.fine_tensor(x)
+            checked = planted_state.fine_tensor(x)
         assert type(checked) is type(unchecked)
         assert checked.shape == shape
         assert bool((checked == x).all())
@@ -186,14 +189,14 @@ def test_jax_calls_are_checked_where_programs_were_compiled_before(planted: kern
 
 
 def test_function_that_a_host_fetched_in_the_mode_serves_after_it(
-    planted: kernpack.Module, capfd: pytest.CaptureFixture[str]
+    planted_state: kernpack.Module, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A C host keeps what kp_function_resolve gave: a stand-in, which calls straight on once checks are not requested."""
     library = host.lib()
-    function = ctypes.c_void_p(planted.fine_ticks.__self__.handle)  # type: ignore[attr-defined]
+    function = ctypes.c_void_p(planted_state.fine_ticks.__self__.handle)  # type: ignore[attr-defined]
     call, self = ctypes.c_void_p(), ctypes.c_void_p()
     library.kp_checking.restype = ctypes.POINTER(ctypes.c_int32)
-    before = planted.fine_ticks()
+    before = planted_state.fine_ticks()
     assert library.kp_checking().contents.value == 0
     library.kp_checking_enter(1)
     assert library.kp_checking().contents.value == 1
@@ -207,7 +210,7 @@ def test_function_that_a_host_fetched_in_the_mode_serves_after_it(
     library.kp_checking_leave(1)
     assert stand_in(self, None, 0, ctypes.byref(result)) == 0
     assert result.bits == before + 2
-    assert capfd.readouterr().err.splitlines() == ["kernpack: planted.fine_ticks()"]
+    assert capfd.readouterr().err.splitlines() == ["kernpack: planted_state.fine_ticks()"]
 
 
 CRASH = """
@@ -256,12 +259,14 @@ def test_last_line_before_a_crash_names_the_call() -> None:
     assert ended.stderr.splitlines()[-1] == "kernpack: planted.crashes(f32[4, 8], eps=1e-05)"
 
 
-def test_trace_shows_every_kind_of_value(planted: kernpack.Module, capfd: pytest.CaptureFixture[str]) -> None:
+def test_trace_shows_every_kind_of_value(
+    planted: kernpack.Module, planted_state: kernpack.Module, capfd: pytest.CaptureFixture[str]
+) -> None:
     with kernpack.checking():
         planted.fine(f32(2), f32(2), 2, None, xs=[f32(2)])
-        planted.fine_ticks()
+        planted_state.fine_ticks()
     lines = capfd.readouterr().err.splitlines()
     assert lines == [
         "kernpack: planted.fine(f32[2], f32[2], eps=2.0, bias=None, xs=[f32[2]])",
-        "kernpack: planted.fine_ticks()",
+        "kernpack: planted_state.fine_ticks()",
     ]

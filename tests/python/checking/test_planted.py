@@ -6,7 +6,7 @@ import re
 
 import kernpack
 import pytest
-from planted import BUGS, C_BUGS, Bug
+from planted import BUGS, C_BUGS, STATE_BUGS, Bug
 
 
 def find(module: kernpack.Module, bug: Bug) -> None:
@@ -20,6 +20,11 @@ def find(module: kernpack.Module, bug: Bug) -> None:
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.function)
 def test_bug_in_cxx_is_named(planted: kernpack.Module, bug: Bug) -> None:
     find(planted, bug)
+
+
+@pytest.mark.parametrize("bug", STATE_BUGS, ids=lambda bug: bug.function)
+def test_bug_in_state_is_named(planted_state: kernpack.Module, bug: Bug) -> None:
+    find(planted_state, bug)
 
 
 @pytest.mark.parametrize("bug", C_BUGS, ids=lambda bug: bug.function)

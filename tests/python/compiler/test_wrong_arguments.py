@@ -54,6 +54,8 @@ def schedule() -> ir.Schedule:
         (lambda: schedule().unroll("out", stage="out"), "Schedule.unroll: stage: was given twice"),
         (lambda: schedule().reorder("out", [1]), "Schedule.reorder: axes: expected a list of str, got list of int"),
         (lambda: ir.lanes("+", 3), "lanes: x: expected Expr, got int 3"),
+        (lambda: _native.ir.extern("f"), "extern: expected (name, type, *args), got no type"),
+        (lambda: _native.ir.extern(3, "f32", 1, 2), "extern: name: expected str, got int 3"),
         (lambda: kc.VirtualDevice(3), "VirtualDevice: device_type: expected str or None, got int 3"),
         (lambda: kc.VirtualDevice("cpu", "0"), "VirtualDevice: virtual_device_id: expected int or None, got str '0'"),
         (lambda: kc.CompilationConfig(3), "CompilationConfig: targets: expected an iterable, got int 3"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
-from kernpack_compiler import program
+import kernpack_compiler as kc
+from kernpack_compiler import ir, program
 from sample import TENSOR, halve
 
 TARGETS = ["c", "opencl"]
@@ -43,6 +44,19 @@ def test_explain_names_devices_copies_with_reasons_and_the_peak(k):
     assert "on opencl:0" in text
     assert "add, 96 B: sample.add computes it on opencl:0, tests.halve runs on cpu:0" in text
     assert "peak " in text
+
+
+def test_explain_names_the_device_of_a_call_without_results():
+    doubling = 'module "doubling" func double(x!: f32[N]) -> () { for i in 0..N { x[i] = x[i] * 2.0 } }'
+    k = kc.build(ir.IRModule.parse(doubling), "opencl")
+
+    def body(x):
+        k.double(x)
+        return x
+
+    text = program.plan(program.trace(body, program.Spec(("N",), "f32"), name="main"), TARGETS).explain()
+    assert "doubling.double(x) on opencl:0" in text
+    assert "host" not in text
 
 
 def test_explain_gives_the_peak_as_a_formula_where_the_extents_decide_it(k):

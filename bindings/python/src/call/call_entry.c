@@ -4,7 +4,6 @@
 
 #include "call_numbers.h"
 #include "function.h"
-#include "jax_programs.h"
 #include "python/threads.h"
 
 PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {

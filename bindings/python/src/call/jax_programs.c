@@ -5,7 +5,6 @@
 #include "api/api.h"
 #include "call_entry.h"
 #include "function.h"
-#include "jax_programs.h"
 #include "locals.h"
 #include "python/threads.h"
 

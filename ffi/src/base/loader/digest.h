@@ -1,5 +1,4 @@
-// The digest that names a shared object's content: SHA-256, 64 lower-case hexadecimal digits. And what it is compared with before a file
-// is loaded: the RECORD of its distribution, and a lock.
+// The digest that names a shared object's content: SHA-256, 64 lower-case hexadecimal digits; and as files of Python's packages have it.
 #ifndef KERNPACK_SRC_BASE_LOADER_DIGEST_H_
 #define KERNPACK_SRC_BASE_LOADER_DIGEST_H_
 
@@ -17,25 +16,6 @@ inline constexpr size_t kDigestText = 43;
 std::string DigestText(std::string_view digest);
 // And back; false where the text isn't a digest.
 bool ReadDigestText(std::string_view text, std::string* digest);
-
-// The digests that pip recorded when it installed a file's distribution.
-// Compares a file's digest (SHA-256, hexadecimal) with the one in the RECORD of the distribution that brought it. Returns 0 and
-// leaves in *verified "<name> <version>" of that distribution, or nothing where no hash is found: a file that no distribution
-// lists, or lists without one, or one of conda's, which rewrites what it installs. -1 with ImportError raised when they differ.
-// KERNPACK_VERIFY=0: nothing is looked at.
-int VerifyAgainstRecord(const char* path, const std::string& digest, std::string* verified);
-
-// True if KERNPACK_VERIFY=0 is set.
-bool VerificationIsOff();
-
-// KERNPACK_REQUIRE_LOCK: only files that a lock file lists may be loaded. `kernpack lock` writes it (bindings/python/kernpack/_lock.py).
-// Whether the variable is set, to anything but "" and "0".
-bool LockIsRequired();
-
-// 0 where no lock is required, or the lock lists a file of that content (SHA-256, hexadecimal), of a wheel that this host runs. Else -1
-// with ImportError raised: also where the lock can't be read. The lock is read at every call, so a new one needs no new process.
-// `function`: who asks, for the message.
-int VerifyAgainstLock(const char* function, const char* path, const std::string& digest);
 
 }  // namespace kernpack::host
 

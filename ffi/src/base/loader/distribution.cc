@@ -21,6 +21,7 @@
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
+#include "base/loader/verify.h"
 
 namespace kernpack::host {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/other_major.h"
+#include "base/abi_version.h"
 #include "base/loader/elf_view.h"
 #include "base/loader/image.h"
 

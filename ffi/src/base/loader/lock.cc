@@ -10,6 +10,7 @@
 
 #include "shared/bytes.h"
 #include "base/loader/digest.h"
+#include "base/loader/verify.h"
 #include "base/loader/platform.h"
 
 namespace kernpack::host {

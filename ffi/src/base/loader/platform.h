@@ -41,7 +41,7 @@ class SourceFile {
 // A file that was loaded before, maybe by another process.
 struct Known {
   std::string digest;
-  std::string verified;  // see loader/digest.h
+  std::string verified;  // see base/loader/verify.h
   bool alone = false;  // this version of the host made a module of it alone, so that all of its table is sound
 };
 

@@ -8,7 +8,7 @@
 
 #include <kernpack/abi.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 namespace kernpack::host {
 

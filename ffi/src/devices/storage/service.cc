@@ -10,7 +10,6 @@
 #include "devices/observers.h"
 #include "base/services.h"
 #include "values/object/object.h"
-#include "devices/storage/single_flight.h"
 #include "devices/storage/table.h"
 
 namespace kernpack::host::service {

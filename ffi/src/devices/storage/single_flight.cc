@@ -1,4 +1,3 @@
-#include "devices/storage/single_flight.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// The table of stored values.
+// The table of stored values, and the one factory run a key that makes a value, even when many threads ask at once.
 #ifndef KERNPACK_SRC_DEVICES_STORAGE_TABLE_H_
 #define KERNPACK_SRC_DEVICES_STORAGE_TABLE_H_
 
@@ -66,6 +66,11 @@ void KeepKeysUnder(const char* name, std::string_view owner);
 // The name under which the keys of a module are kept: the module's name, as long as it is the first module of that name. Any thread;
 // takes no lock.
 std::string_view OwnerOfKeys(KpBytes module) noexcept;
+
+// The value of `key`, made by `factory` when absent. Other threads that ask for it wait, hearing Ctrl-C; when the factory fails the
+// next of them runs its own. A factory that asks for its own key gets an error. Where threads' factories ask for each other's
+// keys, the one that would close the circle makes the value itself, and everybody gets that: the same as if they had come one by one.
+int GetOrInit(const KeyView& key, KpStorageFactory factory, void* context, KpAny* out);
 
 }  // namespace kernpack::host
 

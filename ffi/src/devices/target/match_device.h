@@ -1,5 +1,5 @@
 // May code run on this process's processor, or on one of its devices. CPU variants of modules are chosen by it. Of other devices the
-// backend is asked first (match_target of device_api.h), then MatchDevice.
+// backend is asked first (match_target of device_api.h), then MatchDevice. Hosts and modules ask by kTargetApi.
 #ifndef KERNPACK_SRC_DEVICES_TARGET_MATCH_DEVICE_H_
 #define KERNPACK_SRC_DEVICES_TARGET_MATCH_DEVICE_H_
 
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <kernpack/abi.h>
+#include <kernpack/host/target.h>
 
 #include "shared/target/target_match.h"
 
@@ -33,6 +34,9 @@ std::optional<std::string> DeviceArch(KpDLDevice device);
 // Asks the device's own backend for its match of a target. Empty if the backend leaves the match to the architecture, or if there is no
 // such backend or device. Hold no lock.
 std::optional<TargetMatch> AskBackend(std::string_view target, KpDLDevice device);
+
+// What get_extension answers for "kernpack.target".
+extern const KpTargetApi kTargetApi;
 
 }  // namespace kernpack::host
 

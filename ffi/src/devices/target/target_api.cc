@@ -1,5 +1,5 @@
 // The extension "kernpack.target".
-#include "devices/target/target_api.h"
+#include "devices/target/match_device.h"
 
 #include <kernpack/host/device.h>
 #include "shared/target_text.h"

@@ -1,4 +1,4 @@
-#include "guests/peer/peer_call.h"
+#include "guests/peer/peer_module.h"
 
 #include <kernpack/host/host.h>
 

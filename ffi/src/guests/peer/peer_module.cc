@@ -6,7 +6,6 @@
 
 #include "base/loader/platform.h"
 #include "guests/peer/peer.h"
-#include "guests/peer/peer_call.h"
 
 namespace kernpack::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "guests/torch/allocate.h"
+#include "guests/torch/arguments.h"
 
 #include <kernpack/host/signature.h>
 

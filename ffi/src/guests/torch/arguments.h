@@ -1,4 +1,5 @@
-// The arguments of one operator call, from torch's stack to our values.
+// The arguments of one operator call, from torch's stack to our values; and new tensors of torch's own, for results, scratch memory
+// and whatever a kernel asks the host for.
 #ifndef KERNPACK_SRC_GUESTS_TORCH_ARGUMENTS_H_
 #define KERNPACK_SRC_GUESTS_TORCH_ARGUMENTS_H_
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "guests/torch/op.h"
+#include "guests/torch/shim.h"
 
 namespace kernpack::torch {
 
@@ -79,6 +81,12 @@ class Arguments {
   size_t count_ = 0;
   Arena arena_;
 };
+
+// A fresh contiguous tensor like the prototype (ndim, shape, dtype, device). 0, or -1 with an error raised for `function`.
+int Allocate(const Shim& shim, const char* function, const KpDLTensor& prototype, Tensor* out);
+
+// KpCallContext.tensor_alloc; context is the Shim.
+int AllocateForKernel(void* context, const KpDLTensor* prototype, KpAny* out);
 
 }  // namespace kernpack::torch
 

@@ -5,7 +5,6 @@
 #include "base/guard.h"
 #include "base/watched.h"
 #include "values/signature/signature.h"
-#include "guests/torch/allocate.h"
 #include "guests/torch/arguments.h"
 
 namespace kernpack::torch {

@@ -9,7 +9,6 @@
 #include "guests/xla/call_site.h"
 #include "guests/xla/execute.h"
 #include "guests/xla/runtime.h"
-#include "guests/xla/threads.h"
 
 namespace kernpack::xla {
 namespace {

@@ -1,4 +1,4 @@
-#include "guests/xla/threads.h"
+#include "guests/xla/runtime.h"
 
 #include <algorithm>
 #include <atomic>

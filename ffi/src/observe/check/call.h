@@ -1,4 +1,5 @@
-// A checked call in progress.
+// A checked call in progress, and the one place where checked calls begin: kp_function_resolve hands out a stand-in for the kernel's
+// function.
 #ifndef KERNPACK_SRC_OBSERVE_CHECK_CALL_H_
 #define KERNPACK_SRC_OBSERVE_CHECK_CALL_H_
 
@@ -96,6 +97,10 @@ struct CheckedBody {
   CheckedCall* call;
   static int Run(void* self, int64_t begin, int64_t end);
 };
+
+// Replaces what calls `function` by what calls it under checks. The stand-in may be kept: while checks are not requested it
+// calls straight on.
+void StandIn(const KpLoadedFunction* function, KpSafeCall* call, void** self);
 
 }  // namespace kernpack::host::check
 

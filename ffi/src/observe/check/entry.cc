@@ -1,4 +1,3 @@
-#include "observe/check/entry.h"
 
 #include <cstdio>
 #include <map>

@@ -14,7 +14,6 @@
 #include "base/watched.h"
 #include "observe/profile/nvtx.h"
 #include "observe/profile/recorder.h"
-#include "observe/profile/report.h"
 
 namespace kernpack::host::profile {
 

@@ -1,4 +1,5 @@
-// The profiles that run, and the logs of the threads that they read.
+// The profiles that run, the logs of the threads that they read, and a profile as text: a table for people, JSON, and the trace that
+// Perfetto and chrome://tracing open.
 #ifndef KERNPACK_SRC_OBSERVE_PROFILE_RECORDER_H_
 #define KERNPACK_SRC_OBSERVE_PROFILE_RECORDER_H_
 
@@ -7,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/fork.h"
@@ -36,6 +38,10 @@ struct Slice {
   std::shared_ptr<const Chunk> chunk;
   uint32_t from, to;
 };
+
+std::string Table(const KpProfile& profile);
+std::string Json(const KpProfile& profile);
+std::string Trace(const KpProfile& profile);
 
 }  // namespace kernpack::host::profile
 

@@ -1,4 +1,4 @@
-#include "observe/profile/report.h"
+#include "observe/profile/recorder.h"
 
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
-#include "base/python_text.h"
+#include "base/abi_version.h"
 #include "values/object/object.h"
 #include "values/signature/signature.h"
 

@@ -1,4 +1,4 @@
-#include "codegen/c/frame_text.h"
+#include "codegen/c/prelude.h"
 
 #include <string_view>
 

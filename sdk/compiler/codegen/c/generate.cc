@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codegen/languages.h"
-#include "codegen/c/frame_text.h"
 #include "codegen/c/function.h"
 #include "codegen/c/module_text.h"
 #include "codegen/c/prelude.h"

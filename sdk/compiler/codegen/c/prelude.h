@@ -1,6 +1,8 @@
-// The beginning of generated C files, before and after the part of the frame (frame_text.h).
+// The beginning of generated C files: the part of the frame that is plain C, and the text before and after it.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_PRELUDE_H_
+
+#include <string>
 
 namespace kernpack::sdk::ir {
 
@@ -93,6 +95,10 @@ static int kp_create(const KpHost* host, KpInstance** out) {
 
 static void kp_destroy(KpInstance* instance) { free(instance); }
 )";
+
+// The frame's part that is plain C (codegen/frame/arguments.h), as text that stands in a generated file.
+// Without include guards; it includes headers of kernpack and of the C library alone.
+std::string FrameText();
 
 }  // namespace kernpack::sdk::ir
 

@@ -1,16 +1,22 @@
 // Expressions and statements of one function in a language of C's family. What a language does in its own way (calls,
-// parallel loops, memory beyond small local arrays, errors) its subclass writes in Special().
+// parallel loops, memory beyond small local arrays, errors) its subclass writes in Special(). And
+// which of its local buffers are variables.
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_C_FAMILY_BODY_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_C_FAMILY_BODY_H_
+
+#include <unordered_set>
 
 #include <kernpack/sdk/ir/stmt.h>
 
 #include "codegen/c_family/helpers.h"
 #include "codegen/c_family/range.h"
-#include "codegen/c_family/registers.h"
 #include "ir/names.h"
 
 namespace kernpack::sdk::ir {
+
+// Local buffers that are one vector: what compilers keep in a register only when it is a variable.
+// Those whose every access is to all elements at once, in the function or loop body that allocates them.
+std::unordered_set<const BufferNode*> FindRegisters(const Block& body);
 
 class CBody {
  public:

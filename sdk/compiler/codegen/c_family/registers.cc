@@ -1,4 +1,4 @@
-#include "codegen/c_family/registers.h"
+#include "codegen/c_family/body.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

@@ -1,4 +1,4 @@
-#include "codegen/device/c_host.h"
+#include "codegen/device/host_half.h"
 
 #include <optional>
 

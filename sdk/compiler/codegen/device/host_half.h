@@ -36,6 +36,13 @@ struct DeviceKind {
 // Registers target.build, target.export and target.source of the kind. `kind` and `host` have static storage.
 void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host);
 
+// The host's half as C that is linked with the frame: for an SDK without LLVM.
+// Needs a C compiler where it runs.
+const HostHalf& CHost();
+
+// The host's half by LLVM: no compiler is run.
+const HostHalf& LlvmHost();
+
 }  // namespace kernpack::sdk
 
 #endif  // KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_HOST_HALF_H_

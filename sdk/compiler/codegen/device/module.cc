@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "codegen/device/digest.h"
+#include "ir/stable_hash.h"
 #include "codegen/device/launches.h"
 
 namespace kernpack::sdk::ir {

@@ -2,7 +2,7 @@
 
 #include <kernpack/device_code.h>
 
-#include "codegen/device/digest.h"
+#include "ir/stable_hash.h"
 #include "codegen/frame/instance.h"
 
 namespace kernpack::frame {

@@ -1,4 +1,4 @@
-#include "codegen/llvm/host.h"
+#include "codegen/device/host_half.h"
 
 #include <kernpack/sdk/ir/text.h>
 

@@ -1,7 +1,7 @@
 // Parallel loops: the body becomes a function of a range, which the frame runs on the call's threads.
 #include "codegen/llvm/function.h"
 #include "codegen/llvm/types.h"
-#include "ir/free.h"
+#include "ir/uses.h"
 
 namespace kernpack::sdk::ir {
 

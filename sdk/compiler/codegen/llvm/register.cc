@@ -7,7 +7,7 @@
 #include "codegen/llvm/build.h"
 #include "codegen/llvm/export.h"
 #include "codegen/llvm/types.h"
-#include "codegen/llvm/host.h"
+#include "codegen/device/host_half.h"
 #include "codegen/register.h"
 
 namespace kernpack::sdk {

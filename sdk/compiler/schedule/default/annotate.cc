@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ir/race.h"
-#include "ir/widest.h"
+#include "ir/uses.h"
 #include "pass/widen.h"
 #include "schedule/default/nests.h"
 #include "schedule/default/rows.h"

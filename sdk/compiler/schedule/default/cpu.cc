@@ -1,6 +1,5 @@
 // Default schedules of nests for CPUs.
 #include "schedule/default/nests.h"
-#include "schedule/default/strided.h"
 
 namespace kernpack::sdk::ir {
 namespace {

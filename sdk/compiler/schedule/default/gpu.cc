@@ -3,7 +3,6 @@
 
 #include "schedule/default/matmul.h"
 #include "schedule/default/nests.h"
-#include "schedule/default/strided.h"
 
 namespace kernpack::sdk::ir {
 namespace {

@@ -47,6 +47,35 @@ bool IsSmall(const Expr& e) {
   return operations.count <= kMostOperations;
 }
 
+using Values = std::unordered_map<const VarNode*, Expr>;
+
+// The deepest of the values that an expression uses.
+class DeepestValue : public Visitor {
+ public:
+  explicit DeepestValue(const Values& values) : values_(values) {}
+  uint32_t depth = 0;
+  void VisitExpr(const Expr& e) override {
+    Visitor::VisitExpr(e);
+    if (e->op != Op::kVar) return;
+    const auto value = values_.find(e->var().get());
+    if (value != values_.end()) depth = std::max(depth, value->second->depth);
+  }
+
+ private:
+  const Values& values_;
+};
+
+// The expression with the values in it. None where that would be too large, or nested deeper than expressions may be: a chain of a
+// hundred values is as deep as it is long.
+std::optional<Expr> WithValues(const Expr& e, const Values& values) {
+  if (!IsSmall(e)) return std::nullopt;
+  DeepestValue deepest(values);
+  deepest.VisitExpr(e);
+  if (e->depth + deepest.depth > kMaxDepth) return std::nullopt;
+  Expr out = Substitute(e, values);
+  return IsSmall(out) ? std::optional(std::move(out)) : std::nullopt;
+}
+
 bool IsZero(const Expr& e) {
   int64_t value = 0;
   return IsConstInt(e, &value) && value == 0;
@@ -65,17 +94,20 @@ Stmt Innermost(const Stmt& nest, bool with_lets, std::vector<const StmtNode*>* l
   loops->push_back(s.get());
   const Stmt& last = s->body.back();
   if (last->kind != StmtKind::kStore || last->mask) return nullptr;
-  std::unordered_map<const VarNode*, Expr> values;
+  Values values;
   for (size_t i = 0; i + 1 < s->body.size(); ++i) {
     const StmtNode& let = *s->body[i];
-    if (let.kind != StmtKind::kLet || !IsSmall(let.args[0])) return nullptr;
-    const Expr value = Substitute(let.args[0], values);
-    if (!IsSmall(value)) return nullptr;
-    values[let.var.get()] = value;
+    if (let.kind != StmtKind::kLet) return nullptr;
+    const std::optional<Expr> value = WithValues(let.args[0], values);
+    if (!value) return nullptr;
+    values[let.var.get()] = *value;
   }
   std::vector<Expr> args;
-  for (const Expr& e : last->args) args.push_back(Substitute(e, values));
-  if (!IsSmall(args.back())) return nullptr;
+  for (const Expr& e : last->args) {
+    const std::optional<Expr> arg = WithValues(e, values);
+    if (!arg) return nullptr;
+    args.push_back(*arg);
+  }
   const Expr value = args.back();
   args.pop_back();
   return Store(last->buffer, std::move(args), value);

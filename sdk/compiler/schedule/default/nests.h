@@ -1,6 +1,8 @@
-// Default schedules of one nest of loops.
+// Default schedules of one nest of loops, and how its stages read memory.
 #ifndef KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_NESTS_H_
 #define KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_NESTS_H_
+
+#include <kernpack/sdk/schedule/stage.h>
 
 #include "ir/polynomial.h"
 #include "schedule/default/lift.h"
@@ -29,6 +31,11 @@ PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
 // The block for one of `count` items of a launch: its parallel loops are serial, and its workspaces are part `index` of
 // larger ones, whose allocation is appended to `before`.
 Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count, Block* before);
+
+// Buffers that the stage reads with the axis in another dimension than their last.
+std::vector<Buffer> StridedSources(const Stage& stage, const StageAxis& axis);
+// Whether every index of these buffers is an axis alone.
+bool AreIndexedByAxes(const Stage& stage, const std::vector<Buffer>& buffers);
 
 }  // namespace kernpack::sdk::ir
 

@@ -1,4 +1,4 @@
-#include "schedule/default/strided.h"
+#include "schedule/default/nests.h"
 
 #include <kernpack/sdk/ir/visitor.h>
 

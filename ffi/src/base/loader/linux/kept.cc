@@ -21,6 +21,7 @@
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
+#include "base/loader/verify.h"
 #include "base/descriptor.h"
 
 namespace kernpack::platform {

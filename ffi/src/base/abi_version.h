@@ -1,15 +1,19 @@
-// How every refusal of a binary that was built for another major of an ABI says it.
-#ifndef KERNPACK_SRC_BASE_OTHER_MAJOR_H_
-#define KERNPACK_SRC_BASE_OTHER_MAJOR_H_
+// Versions of an ABI as people write them, and how every refusal of a binary that was built for another major says it.
+#ifndef KERNPACK_SRC_BASE_ABI_VERSION_H_
+#define KERNPACK_SRC_BASE_ABI_VERSION_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include <kernpack/host/host.h>
 
-#include "base/python_text.h"
-
 namespace kernpack::host {
+
+// A version of an ABI as people write it: "1.0" for major << 16 | minor.
+inline std::string VersionText(uint32_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
+}
 
 // "<came>, this is kernpack 0.1.0 with ABI 1.0, which loads every 1.x; <what to do>". `major`: that of the binary; `older`: what to
 // do about one that is older than this host.
@@ -24,4 +28,4 @@ inline std::string OtherMajorText(std::string_view came, const char* abi, uint32
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_BASE_OTHER_MAJOR_H_
+#endif  // KERNPACK_SRC_BASE_ABI_VERSION_H_
