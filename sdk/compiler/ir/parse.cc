@@ -92,9 +92,8 @@ class Parser {
       if (!p.buffer) continue;
       for (const Expr& extent : p.buffer->shape) {
         int64_t parts = 0;
-        const bool part = (extent->op == Op::kDiv || extent->op == Op::kFloorDiv) &&
-                          extent->args[0]->op == Op::kVar && extent->args[0]->var() == whole &&
-                          IsConstInt(extent->args[1], &parts);
+        const bool part = (extent->op == Op::kDiv || extent->op == Op::kFloorDiv) && extent->args[0]->op == Op::kVar &&
+                          extent->args[0]->var() == whole && IsConstInt(extent->args[1], &parts);
         if (!part) continue;
         const std::string number = std::to_string(parts);
         const std::string named = whole->name == "E" ? "F" : "E";

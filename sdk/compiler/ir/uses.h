@@ -1,4 +1,4 @@
-// What a block uses: names that it doesn't define itself, and the widest elements that it computes with, by which its vectors are
+// Finds the names that a block uses and doesn't define, and the widest elements that it computes with, by which its vectors are
 // sized.
 #ifndef KERNPACK_SDK_COMPILER_IR_USES_H_
 #define KERNPACK_SDK_COMPILER_IR_USES_H_
@@ -8,7 +8,7 @@
 namespace kernpack::sdk::ir {
 
 struct FreeNames {
-  std::vector<Var> vars;        // in the order of their first use; those in extents of used buffers included
+  std::vector<Var> vars;  // in the order of their first use; those in extents of used buffers included
   std::vector<Buffer> buffers;
 };
 FreeNames FreeIn(const Block& block);

@@ -7,8 +7,8 @@
 
 namespace kernpack::sdk::ir {
 
-// What is wrong with it in a tensor parameter; "" when nothing is. `leading` is that of the parameters before, null when they
-// have none, and becomes this one's.
+// The fault of the leading extent of a tensor parameter; "" if there is none. `leading` is the leading extent of the earlier
+// parameters, null if they have none, and becomes the extent of this parameter.
 std::string FaultOfLeading(const Param& p, Var* leading);
 
 // ValueError where a key is allocated while a buffer of that key lives, in the same function or in one that it calls. The module's

@@ -22,8 +22,8 @@ struct Access {
   uint32_t align = 0;  // of which an address has to be a multiple; 0: `bytes`, if that is a power of two
   uint32_t mask = 0;
   uint64_t address[kLanes];  // in the space; of global memory the device's, of shared memory in Block::shared
-  uint8_t* host[kLanes];     // where it is here
-  uint32_t unwritten = 0;    // lanes that read shared memory that nothing has written
+  uint8_t* host[kLanes];  // where it is here
+  uint32_t unwritten = 0;  // lanes that read shared memory that nothing has written
 };
 
 // Takes one space's lanes of `remaining` (generic addresses may be of several) and finds their memory. Throws Fault for what
@@ -46,7 +46,8 @@ const Region* FindRegion(Block& block, uint64_t address);
 // The addresses of a memory instruction whose address is operand 0.
 void Addresses(const Warp& warp, const Instruction& instruction, uint64_t* out);
 
-// cp.async. A copy arrives as late as it may: when its thread waits for it. Until then nobody may touch where it goes.
+// cp.async. A copy arrives at the latest possible moment: when its thread waits for it. Until then no thread may touch its
+// destination.
 // Throws Fault when a lane touches shared memory to which a copy is under way.
 void NeedArrived(const Warp& warp, const Instruction& instruction, const Access& access);
 // Marks the words to which a copy goes, or unmarks them.

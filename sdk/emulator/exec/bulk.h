@@ -15,7 +15,7 @@ struct MBarrier;
 // A copy into shared memory that has not arrived. It arrives at the latest possible moment: when a thread tests its mbarrier.
 struct Bulk {
   Copy copy;
-  uint32_t warp = 0;     // of the thread that began it
+  uint32_t warp = 0;  // of the thread that began it
   uint64_t barrier = 0;  // the place of its mbarrier
   std::vector<uint32_t> clocks;  // that its thread handed over
 };

@@ -11,7 +11,7 @@ namespace kernpack::emulator {
 // The first lane of a mask that isn't empty.
 inline uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_zero(mask)); }
 
-// Whether the mask has one lane, or none.
+// True if the mask has one lane, or none.
 inline bool IsOne(uint32_t mask) { return (mask & (mask - 1)) == 0; }
 
 struct Block;

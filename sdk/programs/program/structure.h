@@ -8,7 +8,6 @@
 #include <kernpack/sdk/program/function_table.h>
 #include <kernpack/sdk/program/program.h>
 
-
 namespace kernpack::sdk::program {
 
 // Programs by name. Keys point into the module.

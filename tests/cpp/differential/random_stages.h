@@ -52,7 +52,7 @@ inline Draw StageCases(Place place) {
     made.reschedule = [program, name, plain = made.plain](const IRModule& m, const std::vector<std::string>& trace) {
       std::optional<IRModule> again;
       if (trace.empty()) again = m;
-      if (trace.empty() || !Equal(m, plain)) return again;  // a module that isn't a stage program any more has no schedule
+      if (trace.empty() || !Equal(m, plain)) return again;  // not a stage program any more: no schedule
       try {
         Schedule fewer(program);
         fewer.Replay(Lines(trace));

@@ -229,7 +229,10 @@ def test_an_editable_install_is_not_locked(site: Site) -> None:
     (info / "direct_url.json").write_text('{"url": "file:///src", "dir_info": {"editable": true}}')
     done = site.run("lock")
     assert done.returncode == 1
-    assert "my-kernels is an editable install, whose files can change at any time; install its wheel instead" in done.stderr
+    assert (
+        "my-kernels is an editable install, whose files can change at any time; install its wheel instead"
+        in done.stderr
+    )
 
 
 def test_nothing_to_lock_and_nowhere_to_write(built: str, tmp_path: Path) -> None:

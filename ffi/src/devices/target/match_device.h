@@ -35,7 +35,7 @@ std::optional<std::string> DeviceArch(KpDLDevice device);
 // such backend or device. Hold no lock.
 std::optional<TargetMatch> AskBackend(std::string_view target, KpDLDevice device);
 
-// What get_extension answers for "kernpack.target".
+// The table that get_extension returns for "kernpack.target".
 extern const KpTargetApi kTargetApi;
 
 }  // namespace kernpack::host

@@ -34,7 +34,7 @@ Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count,
 
 // Buffers that the stage reads with the axis in another dimension than their last.
 std::vector<Buffer> StridedSources(const Stage& stage, const StageAxis& axis);
-// Whether every index of these buffers is an axis alone.
+// True if every index of these buffers is a single axis.
 bool AreIndexedByAxes(const Stage& stage, const std::vector<Buffer>& buffers);
 
 }  // namespace kernpack::sdk::ir
