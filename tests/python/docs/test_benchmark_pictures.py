@@ -99,3 +99,19 @@ def test_the_headline_is_computed_from_the_rows() -> None:
 def test_a_headline_without_its_rows_is_refused() -> None:
     with pytest.raises(ValueError, match="loading: expected a row 'load a module, look one function up' beside"):
         headline.compared([row for row in ROWS if row.topic != "loading"])
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_texts_and_bars_stand_out_from_the_page(mode: int) -> None:
+    """By WCAG's contrast, on the site's backgrounds: 4.5 for texts, 3 for bars."""
+    page = _luminance(("#ffffff", "#131416")[mode])
+    for role, colours in pictures.COLOURS.items():
+        bright, dim = sorted((page, _luminance(colours[mode])), reverse=True)
+        least = {"ink": 4.5, "faint": 4.5, "line": 1}.get(role, 3)
+        assert (bright + 0.05) / (dim + 0.05) >= least, role
