@@ -1,7 +1,7 @@
 """Looks at every page of the built site: `audit.py <folder>`.
 
 It must open offline, so no script, style, font or picture may come from elsewhere. Every link inside the site must have its file
-and its anchor, and every picture a text in its place."""
+and its anchor, every picture a text in its place, and code lines that fit the column. browser.py measures tables and code."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ _FETCHED = {
     ("source", "src"),
     ("object", "data"),
 }
+_COLUMNS = 90  # of a line of code, in the column of 736 pixels
+_WRAPS = {"highlight-text", "highlight-none", "highlight-default"}  # output, which site.css breaks into lines
 _STYLE = re.compile(r"@import\s+[\"']?(?:url\()?[\"']?(?:https?:)?//|url\(\s*[\"']?(?:https?:)?//", re.IGNORECASE)
 
 
@@ -30,6 +32,9 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.fetched: list[str] = []
         self.without_text: list[str] = []
+        self.wide: list[str] = []
+        self._code: str | None = None  # what was read of a block of code
+        self._wraps = False
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -39,8 +44,23 @@ class Page(HTMLParser):
         if tag == "a" and values.get("href"):
             self.links.append(str(values["href"]))
         self.fetched += [str(value) for name, value in attributes if (tag, name) in _FETCHED and value]
+        classes = set((values.get("class") or "").split())
+        if tag == "div" and any(name.startswith("highlight-") for name in classes):
+            self._wraps = bool(classes & _WRAPS)
+        if tag == "pre":
+            self._code = ""
         if tag == "img" and not (values.get("alt") or "").strip():
             self.without_text.append(str(values.get("src")))
+
+    def handle_data(self, data: str) -> None:
+        if self._code is not None:
+            self._code += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "pre" and self._code is not None:
+            lines = [] if self._wraps else self._code.splitlines()
+            self.wide += [line.strip() for line in lines if len(line.rstrip()) > _COLUMNS]
+            self._code = None
 
 
 def _target(site: Path, file: Path, link: str) -> tuple[Path, str] | None:
@@ -69,6 +89,7 @@ def problems(site: Path) -> list[str]:
             elif not target[0].exists():
                 found.append(f"{name} uses {source}, which doesn't exist")
         found += [f"{name}: the picture {source} has no alt text" for source in page.without_text]
+        found += [f"{name}: a line of code has over {_COLUMNS} columns: {line[:60]} ..." for line in page.wide]
         for link in page.links:
             target = _target(site, file, link)
             if target is None:
@@ -85,5 +106,5 @@ def problems(site: Path) -> list[str]:
 
 if __name__ == "__main__":
     wrong = problems(Path(sys.argv[1]))
-    print("\n".join(wrong) or f"the pages of {sys.argv[1]} open offline, and no link is dead")
+    print("\n".join(wrong) or f"the pages of {sys.argv[1]} open offline, no link is dead, and code fits")
     sys.exit(bool(wrong))

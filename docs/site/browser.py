@@ -3,7 +3,7 @@
 --few opens the pages that people write, and of the generated ones (ops, reference) a fifth, another one each day. `make test` does that;
 `make docs` and `make release-check` open all pages.
 
-Each page has to fit a desktop and a phone without horizontal scrolling, to pass axe-core's rules of WCAG 2.1 AA (contrast, texts in
+Each page has to fit a desktop and a phone without horizontal scrolling, its tables and code too on a desktop, to pass axe-core's rules of WCAG 2.1 AA (contrast, texts in
 place of pictures, names of controls, order of headings) in light and in dark mode, and to raise no error on its console. The search
 has to find SEARCHES. audit.py, which needs no browser, follows the links."""
 
@@ -20,6 +20,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import answers
 import axe_playwright_python
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -35,6 +36,10 @@ _PATIENCE = 180_000  # ms; a machine may be busy with other things
 _LISTED = 5  # how many findings of one rule are printed in full
 _DAYS = 5  # until --few has looked at every page
 _SHOWN = 5  # a result below these isn't found by a reader
+_PHONE_TABLE = 2.5  # how many times as wide as a phone's column a table may be
+_LINKS = 12  # in the navigation, before a reader opens a part of it
+# The page of the first result of each word, by the functions of the search page itself.
+_FIRST = """words => words.map(word => Search._performSearch(...Search._parseQuery(word)).at(-1)?.[0])"""
 
 # What readers look for, and the page that answers it; it has to be among the first results.
 SEARCHES = {
@@ -97,6 +102,22 @@ _TAKE_OUT = """([parts, seen, navigation]) => {
 _RUN = """rules => axe.run({runOnly: rules, resultTypes: ["violations"], preload: false})"""
 
 
+# Parts of a page that scroll by themselves: how wide their contents are, and how wide they are.
+_SCROLLING = """() => [...document.querySelectorAll("article *")].filter(part =>
+  part.scrollWidth > part.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(part).overflowX)
+).map(part => [part.tagName.toLowerCase(), part.scrollWidth, part.clientWidth, part.innerText.slice(0, 40).replaceAll("\\n", " ")])"""
+
+
+def _scrolling(page: Page, device: str) -> list[str]:
+    """Tables and code that are wider than their column: on a desktop none; on a phone tables up to a limit, since rows of short cells
+    are easier to read there than cells of one word a line."""
+    found = []
+    for tag, needed, shown, text in page.evaluate(_SCROLLING):
+        if device == "desktop" or (tag != "pre" and needed > _PHONE_TABLE * shown):
+            found.append(f"a {tag} of {needed} pixels scrolls in {shown} on a {device}: {text}")
+    return found
+
+
 def _violations(page: Page, theme: str) -> list[str]:
     found = page.evaluate(_RUN, _RULES[theme])
     lines = []
@@ -124,6 +145,7 @@ def problems(page: Page, file: Path, shots: Path | None = None, seen: list[str] 
         needed = page.evaluate("document.documentElement.scrollWidth")
         if needed > width:
             found.append(f"scrolls sideways at {width} pixels: its contents are {needed} wide")
+        found += _scrolling(page, device)
         for theme in _RULES if shots else ():
             _choose(page, theme)
             page.screenshot(path=shots / f"{file.stem}-{device}-{theme}.png", full_page=device == "desktop")
@@ -186,6 +208,29 @@ def unfound(page: Page, address: str, searches: dict[str, str]) -> list[str]:
     return found
 
 
+def misplaced(page: Page, address: str, first: dict[str, str]) -> list[str]:
+    """The words whose first result is another page than the one that answers them (answers.py)."""
+    page.set_default_timeout(_PATIENCE)
+    page.goto(f"{address}/search.html?q=Kernpack")
+    page.wait_for_function("/finished|did not match/.test(document.querySelector('.search-summary')?.innerText)")
+    hits = page.evaluate(_FIRST, list(first))
+    return [
+        f"search: the first result for {word!r} is {hit or 'missing'}, not {wanted}"
+        for (word, wanted), hit in zip(first.items(), hits, strict=True)
+        if hit != wanted
+    ]
+
+
+def crowded(page: Page, first: Path) -> list[str]:
+    """The navigation of the first page, where it shows more than a reader takes in at once."""
+    page.set_viewport_size({"width": WIDTHS["desktop"], "height": 900})
+    page.goto(first.resolve().as_uri())
+    shown = page.evaluate(
+        "[...document.querySelectorAll('.sidebar-tree a')].filter(link => link.checkVisibility()).length"
+    )
+    return [f"the navigation shows {shown} links, at most {_LINKS} are expected"] if shown > _LINKS else []
+
+
 def chosen(files: list[Path], site: Path, day: int) -> list[Path]:
     """The pages that people write, and the day's fifth of the generated ones, which stand in folders of their own."""
     generated = [file for file in files if file.parent != site]
@@ -194,8 +239,11 @@ def chosen(files: list[Path], site: Path, day: int) -> list[Path]:
 
 
 def _searched(site: Path) -> list[str]:
+    ops = [file.stem for file in (site / "ops").glob("*.html")]
     with served(site) as address, browser() as chromium:
-        return unfound(chromium.new_page(), address, SEARCHES)
+        page = chromium.new_page()
+        found = unfound(page, address, SEARCHES) + misplaced(page, address, answers.first_pages(ops))
+        return found + crowded(page, site / "index.html")
 
 
 def main() -> int:
@@ -218,7 +266,7 @@ def main() -> int:
         by_page = {file: found for half in halves for file, found in half.result().items()}
         wrong = [f"{file.relative_to(options.site)}: {what}" for file in files for what in by_page[file]]
         wrong += searched.result()
-    print("\n".join(wrong) or f"{len(files)} pages look right in Chromium, and search finds {len(SEARCHES)} words")
+    print("\n".join(wrong) or f"{len(files)} pages look right in Chromium, and the search finds its words")
     return bool(wrong)
 
 

@@ -10,7 +10,7 @@ import reference
 
 project = "Kernpack"
 author = "the Kernpack authors"
-extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "Kernpack"
 html_show_copyright = False
@@ -31,6 +31,9 @@ breathe_default_members = ("members", "undoc-members")
 breathe_domain_by_extension = {"h": "cpp"}
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+copybutton_selector = (
+    "div:not(.highlight-text):not(.highlight-none):not(.highlight-default) > div.highlight > pre"  # code, no output
+)
 default_role = "code"  # a docstring's `x`
 
 _CODE = re.compile(r"(`[^`]*`)")

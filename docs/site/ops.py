@@ -10,6 +10,8 @@ import re
 import textwrap
 from pathlib import Path
 
+import op_formulas
+
 # The example of each op. An op without one fails the build.
 EXAMPLES = {
     "adamw": """\
@@ -280,6 +282,22 @@ def in_lines(contract: str) -> str:
     return "\n".join([lines[0], *results])
 
 
+def call(contract: str) -> str:
+    """The contract as one calls it in Python: probs = k.softmax(x, mask=None)."""
+    name, _, rest = contract.partition("(")
+    parameters, _, results = rest.partition(") -> (")
+    shown = []
+    for parameter in re.split(r", (?=\w+!?:|\*,)", parameters):
+        found = re.fullmatch(r"(\w+)!?: .*?(?: = (.+))?", parameter, re.DOTALL)
+        if found:
+            shown.append(found[1] + (f"={found[2]}" if found[2] else ""))
+        elif parameter == "*":
+            shown.append("*")
+    returned = [found for found, aux in re.findall(r"(\w+): [\w()]+\[[^\]]*\]((?: \w+)*)", results) if "aux" not in aux]
+    whole = f"{', '.join(returned)} = " * bool(returned) + f"k.{name}({', '.join(shown)})"
+    return textwrap.fill(whole, _WIDTH, subsequent_indent="    ", break_long_words=False)
+
+
 def gradients(name: str, docs: dict[str, str]) -> list[str]:
     """Which parameters have a gradient, and what can be derived again."""
     backward = [other for other in derivatives(name, docs) if other.endswith("_backward")]
@@ -329,11 +347,23 @@ def frameworks(name: str) -> list[str]:
     return [*lines, "", "[The matrix of all operations](../ops-matrix.md) says how this is tested.", ""]
 
 
+def _family(name: str) -> list[str]:
+    """Where the manual says more about the op's family: the catalogue's heading above its line."""
+    catalogue = (_MATRIX.parent / "kernels.md").read_text(encoding="utf-8").partition("## Catalogue")[2]
+    above = catalogue.partition(f"\n- `{name}`: ")[0]
+    found = re.findall(r"^### (.+)$", above, re.MULTILINE)
+    return [f"Family: {found[-1].lower()}. [All operations, and more about each family](../kernels.md).", ""]
+
+
 def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
     text, contract = text_and_contract(docs[name])
     program = _HEAD + EXAMPLES[name]
     derived = derivatives(name, docs)
-    lines = [f"# {name}", "", text.replace("*", r"\*"), "", "## Contract", "", "```text", in_lines(contract), "```", ""]
+    lines = [f"# {name}", "", text.replace("*", r"\*"), ""]
+    if name in op_formulas.FORMULAS:
+        lines += ["```text", op_formulas.FORMULAS[name].rstrip(), "```", ""]
+    lines += ["```text", call(contract), "```", "", *_family(name)]
+    lines += ["## Contract", "", "```text", in_lines(contract), "```", ""]
     _, _, conditions = contract.rpartition(" where ")
     lines += [f"- `{variable}`: {values}" for variable, values in _DTYPES.findall(conditions)]
     lines += ["", "[The grammar of signatures](../signature.md) explains each part.", "", "## Example", ""]
@@ -362,6 +392,8 @@ def names(docs: dict[str, str]) -> list[str]:
     found = sorted(name for name in docs if not _DERIVED.search(name))
     if found != sorted(EXAMPLES):
         raise SystemExit(f"docs/site/ops.py has examples of {sorted(EXAMPLES)}, but the wheel has the ops {found}")
+    if found != sorted(formulas := [*op_formulas.FORMULAS, *op_formulas.NONE]):
+        raise SystemExit(f"docs/site/op_formulas.py knows {sorted(formulas)}, but the wheel has the ops {found}")
     return found
 
 

@@ -194,24 +194,36 @@ def convert(folder: Path) -> None:
             )
 
 
-def write(folder: Path) -> list[tuple[str, list[str]]]:
-    """Writes the pages; returns the parts of the navigation: their titles and pages."""
+def _contents(titles: dict[str, str]) -> str:
+    return "\n".join(f"- [{title}](reference/{page}.md)" for page, title in titles.items())
+
+
+def write(folder: Path) -> list[tuple[str, str, list[str]]]:
+    """Writes the pages; returns the parts of the navigation: their titles, texts and pages."""
     if unlisted := missing():
         raise SystemExit(f"docs/site/reference.py: no page has, or there isn't: {', '.join(unlisted)}")
     folder.mkdir(parents=True)
-    native = []
+    native = {}
     for name, title, side, names in CXX:
         (folder / f"{name}.md").write_text(cxx_page(title, side, names), encoding="utf-8")
-        native.append(name)
-    python = []
+        native[name] = title
+    python = {}
     for name in PYTHON:
         if package := lacking(name):
             print(f"left out: the reference of {name}, because {package} isn't installed (make test installs all)")
             continue
         page = name.replace(".", "_")
         (folder / f"{page}.md").write_text(python_page(name), encoding="utf-8")
-        python.append(page)
+        python[page] = f"`{name}`"
     if not lacking("kernpack_sdk"):
         (folder / "command.md").write_text(command_page(), encoding="utf-8")
-        python.append("command")
-    return [("Reference: Python", python), ("Reference: C and C++", native)]
+        python["command"] = "the command `kernpack`"
+    return [
+        ("Python reference", f"The packages, and the command:\n\n{_contents(python)}", list(python)),
+        (
+            "C and C++ reference",
+            "The public headers. Kernel authors need the first two pages, in this order; "
+            f"[the kernel author's reference](kernel.md) introduces them.\n\n{_contents(native)}",
+            list(native),
+        ),
+    ]

@@ -1,9 +1,8 @@
-"""Rows of the result table, and the three forms they leave in: text, JSON and pictures."""
+"""Rows of the result table, as text and as JSON; pictures.py draws them."""
 
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -86,70 +85,3 @@ def write_json(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
 def row_of(result: dict[str, Any]) -> Row:
     """A row as write_json() wrote it."""
     return Row(**{each.name: result[each.name] for each in fields(Row)})
-
-
-def write_plots(folder: Path, rows: list[Row], name: str = "{}.png") -> list[Path]:
-    """A picture of each topic: ratios to peers against their goals, and, below, what has no peer, in its unit. The same rows give
-    the same file."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kernpack"})
-    from matplotlib import pyplot
-
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    for topic in dict.fromkeys(row.topic for row in rows):
-        panels = _panels([row for row in rows if row.topic == topic])
-        if not panels:
-            continue
-        heights = [len(panel) + 2.5 for panel in panels.values()]
-        figure, axes = pyplot.subplots(
-            len(panels), figsize=(10, 0.32 * sum(heights) + 0.4), height_ratios=heights, squeeze=False
-        )
-        for (label, panel), place in zip(panels.items(), axes.flat, strict=True):
-            _draw(place, panel, label)
-        figure.suptitle(topic)
-        figure.tight_layout()
-        made.append(folder / name.format(topic.replace(" ", "_")))
-        figure.savefig(made[-1], dpi=120, metadata={"Date": None} if name.endswith(".svg") else None)
-        pyplot.close(figure)
-    return made
-
-
-RATIO = "ours / theirs (less is better)"
-
-
-def _panels(rows: list[Row]) -> dict[str, list[Row]]:
-    """By what the axis says."""
-    panels: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.ours is not None:
-            panels.setdefault(RATIO if row.ratio is not None else row.unit, []).append(row)
-    return panels
-
-
-def _draw(axes: Any, rows: list[Row], label: str) -> None:
-    """Horizontal bars, the first row on top, on a logarithmic axis where values are far apart; red: the goal is missed."""
-    ratios = label == RATIO
-    values = [row.ratio if ratios else row.ours for row in rows]
-    goals = [row.goal for row in rows]
-    colours = ["tab:red" if row.verdict == "missed" else "tab:blue" for row in rows]
-    bars = axes.barh(range(len(rows)), values, color=colours, height=0.7)
-    texts = [f"{value:.2f}" if ratios else _number(value) for value in values]
-    axes.bar_label(
-        bars, texts, padding=4, fontsize=8, zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    )
-    for position, goal in enumerate(goals):
-        if goal is not None:
-            axes.plot([goal, goal], [position - 0.4, position + 0.4], color="black", linewidth=2)
-    names = [f"{row.name} / {row.peer}" if ratios else row.name for row in rows]
-    axes.set_yticks(range(len(rows)), ["\n".join(textwrap.wrap(name, 60)) for name in names], fontsize=8)
-    axes.invert_yaxis()
-    positive = [value for value in values if value > 0]
-    if positive and max(positive) > 20 * min(positive):
-        axes.set_xscale("log")
-    axes.margins(x=0.12)
-    if ratios:
-        axes.axvline(1.0, color="grey", linewidth=0.8)
-    axes.set_xlabel(label + ("; black: the goal" if any(goal is not None for goal in goals) else ""))

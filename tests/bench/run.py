@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine
+import pictures
 import report
 from kit import Kit
 
@@ -73,7 +74,7 @@ def main() -> int:
         print(f"\nnot measured: {topic}: {reason}")
     options.json.parent.mkdir(parents=True, exist_ok=True)
     report.write_json(options.json, rows, facts)
-    plots = report.write_plots(options.plots, rows)
+    plots = pictures.write_plots(options.plots, rows)
     print(f"\nwrote {options.json} and {len(plots)} pictures in {options.plots}")
     return 1 if failed else 0
 

@@ -52,6 +52,10 @@ def test_a_sound_site_passes(tmp_path: Path) -> None:
         ('<a href="c.html">c</a>', "a.html links to c.html, which doesn't exist"),
         ('<a href="#bottom">c</a>', "a.html links to #bottom: that page has no such anchor"),
         ('<a href="b.html#begin">c</a>', "a.html links to b.html#begin: that page has no such anchor"),
+        (
+            f'<div class="highlight-python"><pre>{"x" * 90}\n<b>{"y" * 70}</b>{"z" * 21}\n</pre></div>',
+            f"a.html: a line of code has over 90 columns: {'y' * 60} ...",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_page_is_named(tmp_path: Path, extra: str, says: str) -> None:
@@ -63,6 +67,10 @@ def test_what_is_wrong_with_a_page_is_named(tmp_path: Path, extra: str, says: st
 )
 def test_a_style_from_elsewhere_is_named(tmp_path: Path, style: str) -> None:
     assert AUDIT.problems(_site(tmp_path, style=style)) == ["s.css fetches something from elsewhere"]
+
+
+def test_output_may_be_wider_because_it_is_broken_into_lines(tmp_path: Path) -> None:
+    assert AUDIT.problems(_site(tmp_path, f'<div class="highlight-text"><pre>{"x" * 200}</pre></div>')) == []
 
 
 def test_an_empty_folder_fails(tmp_path: Path) -> None:

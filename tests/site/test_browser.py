@@ -74,6 +74,50 @@ def test_a_word_that_the_search_does_not_find_is_named(chromium: Browser) -> Non
     page.close()
 
 
+_TABLE = '<article><div style="overflow-x: auto"><table style="min-width: {}px"><tr><td>cell</td></tr></table></div></article>'
+_CODE = '<article><pre style="overflow-x: auto; margin: 0" tabindex="0">{}</pre></article>'
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (_TABLE.format(1600), ["a div of 1600 pixels scrolls in", "a div of 1600 pixels scrolls in"]),
+        (_TABLE.format(800), []),  # on a phone, a table may be somewhat wider
+        (_CODE.format("x" * 300), ["a pre of"]),
+        (_CODE.format("x" * 60), []),  # code may scroll on a phone
+    ],
+)
+def test_tables_and_code_are_measured(chromium: Browser, tmp_path: Path, extra: str, says: list[str]) -> None:
+    found = [line for line in _problems(chromium, tmp_path, extra) if "scrolls in" in line]
+    assert len(found) == len(says)
+    assert all(line.startswith(start) for line, start in zip(found, says, strict=True))
+    assert all("desktop" in line for line in found[1:])
+
+
+def test_a_word_whose_first_result_is_another_page_is_named(chromium: Browser) -> None:
+    site = Path(__file__).resolve().parents[2] / "build/docs/html"
+    page = chromium.new_page()
+    with browser.served(site) as address:
+        assert browser.misplaced(page, address, {"install": "index", "how fast": "benchmarks"}) == []
+        assert browser.misplaced(page, address, {"zyzzyva": "abi", "tutorial": "abi"}) == [
+            "search: the first result for 'zyzzyva' is missing, not abi",
+            "search: the first result for 'tutorial' is tutorial, not abi",
+        ]
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("links", "says"), [(12, []), (13, ["the navigation shows 13 links, at most 12 are expected"])]
+)
+def test_a_crowded_navigation_is_named(chromium: Browser, tmp_path: Path, links: int, says: list[str]) -> None:
+    shown = "".join(f'<li><a href="#{n}">{n}</a></li>' for n in range(links))
+    hidden = '<li style="display: none"><a href="#more">more</a></li>'
+    (tmp_path / "index.html").write_text(f'<div class="sidebar-tree"><ul>{shown}{hidden}</ul></div>')
+    page = chromium.new_page()
+    assert browser.crowded(page, tmp_path / "index.html") == says
+    page.close()
+
+
 def test_few_pages_are_all_that_people_write_and_each_generated_one_within_five_days(tmp_path: Path) -> None:
     written = [tmp_path / f"{name}.html" for name in ("index", "torch")]
     generated = [tmp_path / "ops" / f"{number}.html" for number in range(12)]

@@ -113,7 +113,11 @@ KpAny own_any(const KpAny& borrowed);
 
 class Any;
 
-// A borrowed value, valid during the call that it came with. 16 bytes; cheap to copy.
+// A borrowed value of any type, valid during the call that it came with. 16 bytes; cheap to copy.
+//
+//   void Print(kp::AnyView value) {
+//     if (const auto number = value.try_cast<int64_t>()) kp::printf(kp::LogLevel::info, "%ld", long(*number));
+//     const kp::TensorView tensor = value.cast<kp::TensorView>();  // TypeError if it is something else
 class AnyView {
  public:
   AnyView() : any_(kp_none()) {}
@@ -147,7 +151,11 @@ class AnyView {
   KpAny any_;
 };
 
-// An owned value: 16 bytes; holds one reference if it is an object.
+// An owned value of any type, which may outlive the call. 16 bytes; holds one reference if the value is an object.
+//
+//   kp::Any value = 3;
+//   value = kp::Tensor::Empty({2, 3}, kp::f32);
+//   return value;  // from a function without a signature
 class Any {
  public:
   Any() : any_(kp_none()) {}

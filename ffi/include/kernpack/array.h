@@ -30,7 +30,11 @@ KP_COLD inline void delete_array(void* object, int flags) {
 
 }  // namespace detail
 
-// A borrowed list of T's, valid during the call. The C++ type of a signature's `list[...]`.
+// A borrowed list of T's, valid during the call: the C++ type of a signature's `list[...]`.
+//
+//   void Sum(kp::ListView<kp::TensorView> xs, kp::MutTensorView out) {  // "(xs: list[f32[N]]) -> (out: f32[N])"
+//     const kp::Span<float> to(out);
+//     for (const kp::TensorView x : xs) Add(kp::Span<const float>(x), to);
 template <class T>
 class ListView {
  public:
@@ -72,7 +76,11 @@ class ListView {
   const KpSequenceObject* sequence_ = nullptr;
 };
 
-// An owned, immutable list of any values; copies share.
+// An owned list of any values, such as several results of a function without a signature; copies share the list, which never
+// changes.
+//
+//   kp::Array Split(int64_t n) { return {n / 2, n - n / 2}; }
+//   const int64_t first = Split(5)[0].cast<int64_t>();
 class Array {
  public:
   Array() : Array(nullptr, 0) {}

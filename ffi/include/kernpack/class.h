@@ -49,8 +49,12 @@ struct Boxed {
 
 }  // namespace detail
 
-// Shares ownership of an object of class T. The last owner destroys it, on that owner's thread. May be
-// null, which callers see as None; a parameter that accepts None is std::optional<kp::Ptr<T>>.
+// Shares ownership of an object of class T, for which KP_CLASS is written. The last owner destroys the object, on that owner's
+// thread. May be null, which callers see as None; a parameter that accepts None is std::optional<kp::Ptr<T>>.
+//
+//   KP_CLASS(Plan, "my_kernels.Plan");
+//   kp::Ptr<Plan> MakePlan(int64_t n) { return kp::make<Plan>(n); }
+//   void Run(kp::Ptr<Plan> plan, kp::TensorView x) { plan->run(x); }
 template <class T>
 class Ptr {
  public:

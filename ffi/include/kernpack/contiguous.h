@@ -68,7 +68,11 @@ KP_COLD inline void describe_shared_elements(Text& text, TensorView x) {
 
 }  // namespace detail
 
-// The result of contiguous(): the tensor itself, or a compact copy that lives as long as this object. Used like a TensorView.
+// The result of contiguous(): the tensor itself, or a compact copy that lives as long as this object. It has the members of a
+// TensorView.
+//
+//   const auto rows = kp::contiguous(x);  // x is marked `strided` in the signature
+//   const float* data = rows.data_ptr<float>();
 class Contiguous : public TensorApi<Contiguous, const void> {
  public:
   // ValueError for strides between elements that share bytes (i4); MemoryError. On a device the copy is queued on the call's stream.

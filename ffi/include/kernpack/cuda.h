@@ -42,7 +42,10 @@ inline void check(cudaError_t status, const char* what) {
 inline cudaStream_t stream(Device device) { return static_cast<cudaStream_t>(kernpack::stream(device)); }
 inline cudaStream_t stream(TensorView x) { return cuda::stream(x.device()); }
 
-// While it lives, the device is the CUDA runtime's current one. ValueError for another type of device.
+// Makes `device` the CUDA runtime's current device for its lifetime. ValueError for another type of device.
+//
+//   const kp::cuda::DeviceGuard guard(x.device());
+//   KP_CUDA_CHECK(cudaMemsetAsync(out.data_ptr(), 0, out.nbytes(), kp::cuda::stream(x)));
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device) {
@@ -135,7 +138,11 @@ __device__ inline T* shared(size_t offset = 0) {
   return reinterpret_cast<T*>(kp_dynamic_shared + offset);
 }
 
-// for (int64_t i : kp::cuda::grid_stride(n)): this thread's items of [0, n), for any size of the grid.
+// In a kernel: this thread's items of [0, n), for a grid of any size.
+//
+//   __global__ void Scale(const float* x, float by, float* out, int64_t n) {
+//     for (int64_t i : kp::cuda::grid_stride(n)) out[i] = x[i] * by;
+//   }
 class grid_stride {
  public:
   struct Iterator {

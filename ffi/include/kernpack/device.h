@@ -12,7 +12,11 @@
 
 KP_NAMESPACE_BEGIN
 
-// Converts both ways to KpDLDevice.
+// A device: its type and its number among the devices of that type. Converts both ways to KpDLDevice.
+//
+//   if (x.device() == kp::Device::cuda(1)) RunOnSecond(x);
+//   KP_CHECK(x.device().is_cpu(), ValueError) << "expected a tensor on the CPU, got one on " << x.device();
+//   const kp::Tensor there = kp::Tensor::Empty({16}, kp::f32, kp::Device::opencl());
 struct Device {
   int32_t type = KP_DEVICE_CPU;  // KpDeviceType, or a value that the host assigned
   int32_t id = 0;

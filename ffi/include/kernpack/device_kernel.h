@@ -20,6 +20,10 @@ KP_NAMESPACE_BEGIN
 
 // Device code of this module, in a format that the device's backend accepts ("cl", "cubin", "ptx", ...). Static storage; `name` is
 // unique within the module.
+//
+//   static const kp::DeviceCode kScale{"scale", "cl", R"(
+//     __kernel void scale(__global float* x, float by) { x[get_global_id(0)] *= by; })"};
+//   kp::launch(x.device(), kScale, "scale", {n}, {64}, x, 2.0f);
 struct DeviceCode {
   StringView name;
   StringView format;
@@ -27,7 +31,7 @@ struct DeviceCode {
   StringView options = {};
 };
 
-// Three extents; omitted ones are 1.
+// Three extents of a launch, such as {n} or {columns, rows}; omitted ones are 1.
 struct Extent3 {
   uint32_t x = 1;
   uint32_t y = 1;
@@ -38,13 +42,17 @@ struct Extent3 {
 // block may have more threads than are left: the kernel compares its index with the count, as examples/devices does.
 constexpr Extent3 any_block{0, 0, 0};
 
-// An argument: `bytes` bytes of the work-group's local memory. On OpenCL a __local parameter; on CUDA dynamic shared memory
+// An argument of a launch, kp::LocalMemory{256 * sizeof(float)}: `bytes` bytes of the work-group's local memory. On OpenCL a __local parameter; on CUDA dynamic shared memory
 // (`extern __shared__`), which isn't a parameter: of several arguments each begins at the next multiple of 16 bytes.
 struct LocalMemory {
   uint32_t bytes;
 };
 
-// An argument: memory of the device that isn't a tensor's, such as a Workspace's. `offset` in bytes; `itemsize` of an element.
+// An argument of a launch: memory of the device that isn't a tensor's, such as a Workspace's. `offset` in bytes; `itemsize` of an
+// element. Tensors convert to it.
+//
+//   const kp::Workspace sums(device, "sums", 64 * sizeof(float));
+//   kp::launch(device, kCode, "add", {64}, {64}, x, kp::DeviceMemory(sums.data(), 0, sizeof(float)));
 struct DeviceMemory {
   void* handle;
   uint64_t offset;

@@ -7,6 +7,12 @@
 
 KP_NAMESPACE_BEGIN
 
+// A type as a value, the argument that dispatch() passes.
+//
+//   kp::dispatch<float, kp::half>(x.dtype(), [&](auto tag) {
+//     using T = typename decltype(tag)::type;
+//     Run(kp::Span<const T>(x));
+//   });
 template <class T>
 struct TypeTag {
   using type = T;

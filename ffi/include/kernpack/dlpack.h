@@ -64,7 +64,7 @@ typedef char
                                              ? 1
                                              : -1];
 
-/* The same for the versioned protocol, flags included. */
+/* Between TENSORs and tensors of the versioned protocol, flags included. */
 static inline int kp_dl_own_versioned(DLManagedTensorVersioned* managed, KpAny* out) {
   return kp_tensor_from_dlpack_versioned((KpDLManagedTensorVersioned*)(void*)managed, out);
 }

@@ -13,6 +13,10 @@
 KP_NAMESPACE_BEGIN
 
 // An element type: DLPack's code, bits of one lane, lanes. Converts both ways to KpDLDataType.
+//
+//   if (x.dtype() == kp::bf16) RunBf16(x);
+//   const kp::DType dtype = kp::dtype_of<float>;  // kp::f32
+//   KP_CHECK(dtype.is_floating_point(), TypeError) << "expected floating-point numbers, got " << dtype;
 struct DType {
   uint8_t code = KP_DTYPE_OPAQUE;
   uint8_t bits = 0;
@@ -43,7 +47,7 @@ struct DType {
 KP_DTYPES(KP_DTYPE_CONSTANT_)
 #undef KP_DTYPE_CONSTANT_
 
-// One row per dtype: the name a signature uses.
+// One dtype with the name that a signature uses for it: a row of kDTypeNames.
 struct DTypeName {
   char name[16];
   DType dtype;

@@ -35,7 +35,7 @@
   X(f6_e3m2fn, "f6_e3m2fn", "float6_e3m2fn", FLOAT6_E3M2FN, 6)                     \
   X(f4_e2m1fn, "f4_e2m1fn", "float4_e2m1fn", FLOAT4_E2M1FN, 4)
 
-/* The same of those that frameworks have and no signature may name. */
+/* Rows of dtypes that frameworks have and no signature may name. */
 #define KP_FOREIGN_DTYPES(X)    \
   X(i2, "i2", "int2", INT, 2)   \
   X(u2, "u2", "uint2", UINT, 2) \

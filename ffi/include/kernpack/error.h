@@ -36,7 +36,7 @@ struct ErrorBody {
   Text message;
 };
 
-// The stack as it was when an error was made: when it is raised in the host, it has been left.
+// The stack where an error was created, captured there because the stack is gone by the time the host raises the error.
 struct Stack {
   const KpBacktrace* api;
   int32_t count;
@@ -80,7 +80,13 @@ KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes
 
 }  // namespace detail
 
-// The exception of kernels and of failed calls into the host. Copies share the message, what().
+// The exception of kernels and of failed calls into the host. Copies share the message, what(). KP_THROW and KP_CHECK throw it.
+//
+//   try {
+//     callback(x);
+//   } catch (const kp::Error& error) {
+//     if (!error.is("ValueError")) throw;
+//   }
 class Error : public std::exception {
  public:
   Error(const char* kind, KpBytes message) : body_(make(kp_bytes(kind))) { body_->message << message; }

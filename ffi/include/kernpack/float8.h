@@ -6,7 +6,12 @@
 
 KP_NAMESPACE_BEGIN
 
-// 4 bits of exponent, 3 of mantissa; no infinity, one NaN: values above 448 after rounding become NaN.
+// A number of 8 bits, the dtype f8_e4m3fn: 4 bits of exponent, 3 of mantissa, no infinity, one NaN. Values above 448 after rounding
+// become NaN.
+//
+//   const kp::float8_e4m3fn x = 17.0f;
+//   const float wide = x;                                 // 16
+//   const kp::float8_e4m3fn largest = kp::float8_e4m3fn::from_bits(0x7e);
 struct float8_e4m3fn : detail::SmallFloat<float8_e4m3fn, uint8_t> {
   using SmallFloat::SmallFloat;
   float8_e4m3fn() = default;
@@ -22,7 +27,11 @@ struct float8_e4m3fn : detail::SmallFloat<float8_e4m3fn, uint8_t> {
   }
 };
 
-// The upper half of an IEEE binary16. Values above 57344 after rounding become infinity.
+// A number of 8 bits, the dtype f8_e5m2: the upper half of an IEEE binary16. Values above 57344 after rounding become infinity.
+//
+//   const kp::float8_e5m2 x = 17.0f;
+//   const float wide = x;                                 // 16
+//   const kp::float8_e5m2 largest = kp::float8_e5m2::from_bits(0x7b);
 struct float8_e5m2 : detail::SmallFloat<float8_e5m2, uint8_t> {
   using SmallFloat::SmallFloat;
   float8_e5m2() = default;

@@ -40,7 +40,12 @@ struct Closure {
 
 }  // namespace detail
 
-// Owns (shares) a function object. A default-constructed one isn't `defined()` and must not be called.
+// A function of any language: an argument, a registered function or a C++ callable. Copies share the function. A default-constructed
+// Function isn't `defined()` and must not be called.
+//
+//   kp::Any Apply(kp::Function f, kp::TensorView x) { return f(x, 2.0); }  // an error of f is thrown as kp::Error
+//   const kp::Function square = kp::Function::from([](double v) { return v * v; });
+//   const kp::Function known = kp::Function::global("my.function");  // ValueError if there is none
 class Function {
  public:
   Function() = default;
@@ -69,7 +74,7 @@ class Function {
     if (found.is_none()) return std::nullopt;
     return Function(detail::Ref<KpFunctionObject>(reinterpret_cast<KpFunctionObject*>(found.release().v.v_obj)));
   }
-  // ValueError if there is none.
+  // The host's global function of that name. ValueError if there is none.
   static Function global(StringView name) {
     std::optional<Function> found = find_global(name);
     if (!found) KP_THROW(ValueError) << "there is no global function '" << name << "'";

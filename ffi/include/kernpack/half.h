@@ -26,8 +26,12 @@ __device__ inline float device_widen_half(uint16_t bits) {
 
 }  // namespace detail
 
-// IEEE binary16. A NaN keeps its sign and the upper bits of its payload, so each of the 65,536 values passes through float
-// unchanged.
+// A number of 16 bits, IEEE binary16, the dtype f16. It converts from any number, rounding once, and to float. A NaN keeps its sign
+// and the upper bits of its payload, so each of the 65,536 values passes through float unchanged.
+//
+//   const kp::half third = 1.0f / 3;
+//   const float wide = third;                             // 0.33325195
+//   const kp::half one = kp::half::from_bits(0x3c00);
 struct half : detail::SmallFloat<half, uint16_t> {
   using SmallFloat::SmallFloat;
   half() = default;
@@ -48,7 +52,12 @@ struct half : detail::SmallFloat<half, uint16_t> {
   }
 };
 
-// The upper half of a float. NaNs as in half.
+// A number of 16 bits, the upper half of a float, the dtype bf16. It converts from any number, rounding once, and to float. A NaN
+// keeps its sign and the upper bits of its payload.
+//
+//   const kp::bfloat16 third = 1.0f / 3;
+//   const float wide = third;                             // 0.33398438
+//   const kp::bfloat16 one = kp::bfloat16::from_bits(0x3f80);
 struct bfloat16 : detail::SmallFloat<bfloat16, uint16_t> {
   using SmallFloat::SmallFloat;
   bfloat16() = default;

@@ -27,7 +27,7 @@ inline void log(LogLevel level, StringView line) {
 }
 inline void log(LogLevel level, const Text& line) { log(level, StringView(line.c_str(), line.size())); }
 
-// The same with a printf format, which the compiler checks. Lines longer than 1023 bytes are cut.
+// Logs a line with a printf format, which the compiler checks. Lines longer than 1023 bytes are cut.
 //   kp::printf(kp::LogLevel::info, "block %d of %d: %.3g", i, n, norm);
 __attribute__((format(printf, 2, 3))) inline void printf(LogLevel level, const char* format, ...) {
   char line[1024];

@@ -34,7 +34,11 @@ inline constexpr uint64_t kMapEnd = ~uint64_t{0};
 
 }  // namespace detail
 
-// The pairs of a dict, in insertion order; valid for the call.
+// The pairs of a dict, in insertion order; valid for the call. For functions without a signature.
+//
+//   void Configure(kp::MapView options) {
+//     const int64_t threads = options.get<int64_t>("threads");  // KeyError if there is no such key
+//     for (const kp::MapView::Pair& pair : options) Use(pair.key.cast<kp::StringView>(), pair.value);
 class MapView {
  public:
   MapView() = default;

@@ -33,7 +33,7 @@ Body* new_object(int32_t type_index, size_t extra = 0, void (*deleter)(void*, in
   return init_object<Body>(::operator new(sizeof(Body) + extra), type_index, deleter);
 }
 
-// The same, but NULL when memory runs out.
+// A body with `extra` bytes behind it and a deleter of this module's. NULL when memory runs out.
 template <class Body>
 Body* new_object(std::nothrow_t, int32_t type_index, size_t extra = 0,
                  void (*deleter)(void*, int) = &delete_plain<void>) {

@@ -10,8 +10,11 @@
 
 KP_NAMESPACE_BEGIN
 
-// Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011). It passes BigCrush; it isn't for
-// secrets.
+// Random numbers by position. The algorithm is Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011). It passes
+// BigCrush; it isn't for secrets.
+//
+//   const kp::Philox random{{seed, 0}};
+//   for (int64_t i = 0; i < out.size(); ++i) out[i] = random(i).uniform(0);  // the same on any number of threads
 struct Philox {
   // Four numbers of 32 random bits.
   struct Block {
@@ -30,7 +33,7 @@ struct Philox {
 
   uint32_t key[2];
 
-  // The numbers at a place of the stream that the key names. `stream` tells apart what draws several numbers for one place.
+  // The numbers at a place of the stream that the key names. `stream` tells several numbers for one place apart.
   KP_HOST_DEVICE_ Block operator()(uint64_t place, uint64_t stream = 0) const {
     Block x{{static_cast<uint32_t>(place), static_cast<uint32_t>(place >> 32), static_cast<uint32_t>(stream),
              static_cast<uint32_t>(stream >> 32)}};

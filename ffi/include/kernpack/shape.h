@@ -6,7 +6,12 @@
 
 KP_NAMESPACE_BEGIN
 
-// Borrows `size()` int64s (elements, not bytes) from its source, and is valid as long as that. Negative indices count from the end.
+// Sizes or strides of a tensor, borrowed from it and valid as long as it. Items are numbers of elements, not of bytes. Negative
+// indices of at() count from the end.
+//
+//   const kp::ShapeView shape = x.shape();
+//   int64_t rows = 1;
+//   for (size_t d = 0; d + 1 < shape.size(); ++d) rows *= shape[d];
 class ShapeView {
  public:
   constexpr ShapeView() = default;
@@ -53,7 +58,11 @@ KP_COLD inline Text& operator<<(Text& text, ShapeView shape) {
   return text << ']';
 }
 
-// An owned shape; copies share. Immutable.
+// An owned list of sizes, which may outlive the call; copies share the list, which never changes.
+//
+//   const kp::Shape kept = x.shape();  // copies the sizes
+//   const kp::Shape square({64, 64});
+//   if (kp::ShapeView(kept) == square) Run();
 class Shape {
  public:
   Shape() : Shape(ShapeView()) {}

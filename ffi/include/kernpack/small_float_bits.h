@@ -42,7 +42,7 @@ KP_HOST_DEVICE_ constexpr uint32_t narrow_payload(uint32_t magnitude, int mantis
   return kept ? kept : 1u << (mantissa - 1);
 }
 
-// The same for types whose largest exponent is for infinity and NaNs, of any float's magnitude.
+// Rounds the magnitude of any float, for types whose largest exponent is for infinity and NaNs.
 KP_HOST_DEVICE_ constexpr uint32_t narrow_ieee(uint32_t magnitude, int mantissa, uint32_t bias) {
   const uint32_t infinity = (2 * bias + 1) << mantissa;
   const uint32_t number = narrow_magnitude(magnitude, mantissa, bias);

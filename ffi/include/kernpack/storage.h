@@ -9,7 +9,11 @@
 
 KP_NAMESPACE_BEGIN
 
-// What a key belongs to: the process, a device, or the current stream of a device.
+// The owner of a key of storage: the process, a device, or the current stream of a device.
+//
+//   kp::storage_set("calls", kp::Any(1));                                    // of the process
+//   kp::storage_set("table", table, kp::device_scope(x.device()));           // one value for each device
+//   const auto found = kp::storage_get("table", kp::device_scope(x.device()));
 struct StorageScope {
   uint32_t scope = KP_SCOPE_PROCESS;
   Device device;
@@ -44,7 +48,7 @@ inline std::optional<Any> storage_get(StringView key, const StorageScope& scope 
   return value;
 }
 
-// Stores or replaces.
+// Stores the value of a key, or replaces it.
 inline void storage_set(StringView key, const Any& value, const StorageScope& scope = {}) {
   const detail::Instance& instance = detail::current();
   const KpStorageKey k = detail::storage_key(key, scope);

@@ -6,7 +6,12 @@
 
 KP_NAMESPACE_BEGIN
 
-// Borrowed bytes with a length; not NUL-terminated. A StringView is UTF-8 by convention.
+// Borrowed bytes with a length, not NUL-terminated: kp::StringView, which is UTF-8 by convention, and kp::BytesView. StringView is
+// the C++ type of a signature's `str`.
+//
+//   void Pool(kp::TensorView x, kp::StringView mode, kp::MutTensorView out) {  // "mode: str in {'mean', 'sum'}"
+//     const bool mean = mode == "mean";
+//     const std::string text(mode);  // a copy
 template <bool kText>
 class BasicView {
  public:
@@ -110,7 +115,9 @@ KP_COLD inline KpAny own_any(const KpAny& borrowed) {
 
 }  // namespace detail
 
-// Owned bytes; 16 bytes, copies share. Immutable.
+// Owned bytes, which may outlive the call: kp::String and kp::Bytes. 16 bytes; copies share the text, which never changes.
+//
+//   kp::String Greet(kp::StringView name) { return kp::String(("hello, " + std::string(name)).c_str()); }
 template <bool kText>
 class BasicString {
  public:

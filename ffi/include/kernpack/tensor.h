@@ -6,7 +6,12 @@
 
 KP_NAMESPACE_BEGIN
 
-// An owned (shared) tensor. A default-constructed one isn't `defined()`.
+// An owned tensor, for memory that a kernel needs for itself or keeps; copies share the memory. A default-constructed Tensor isn't
+// `defined()`.
+//
+//   const kp::Tensor sums = kp::Tensor::Empty({rows}, kp::f32);  // from the calling framework's allocator, not zeroed
+//   const kp::Tensor like = kp::Tensor::EmptyLike(x);            // the shape, dtype and device of x
+//   const kp::Span<float> to(sums);
 class Tensor : public TensorApi<Tensor, void> {
  public:
   Tensor() = default;

@@ -33,8 +33,12 @@ namespace detail {
 
 }  // namespace detail
 
-// The accessors that the tensor classes share, for a DLPack tensor. Sizes and strides are in elements; offsets in bytes.
-// Void is what an untyped pointer to the elements points to: const void if they are read-only.
+// The members that TensorView, MutTensorView, Tensor and Contiguous share. Sizes and strides are in elements; offsets in bytes.
+// Void is the type behind an untyped pointer to the elements: const void if they are read-only.
+//
+//   const int64_t rows = x.size(0), columns = x.size(-1);
+//   if (x.dtype() == kp::f32 && x.is_contiguous()) Run(x.data_ptr<float>(), x.numel());
+//   const float last = x.at<float>(rows - 1, columns - 1);
 template <class Derived, class Void>
 class TensorApi {
   template <class T>
@@ -72,7 +76,7 @@ class TensorApi {
 
   // The first element: byte_offset is added. On some devices (OpenCL) data is a handle: use raw().data and byte_offset().
   Void* data_ptr() const { return static_cast<char*>(t().data) + t().byte_offset; }
-  // The same, typed. TypeError if the dtype isn't that of T.
+  // The first element as a T. TypeError if the tensor has another dtype.
   template <class T>
   Element<T>* data_ptr() const {
     if (KP_UNLIKELY(dtype() != dtype_of<T>)) detail::throw_wrong_dtype("data_ptr<T>()", dtype_of<T>, dtype());
@@ -107,7 +111,13 @@ class TensorApi {
 };
 
 // A read-only tensor, borrowed for the call: the C++ type of a signature's inputs. One pointer; cheap to copy. A
-// default-constructed one isn't `defined()`, and no other member may be called.
+// default-constructed TensorView isn't `defined()`, and no other member may be called.
+//
+//   void Double(kp::TensorView x, kp::MutTensorView out) {  // "(x: f32[N]) -> (out: f32[N])"
+//     const kp::Span<const float> in(x);
+//     const kp::Span<float> to(out);
+//     for (int64_t i = 0; i < in.size(); ++i) to[i] = 2 * in[i];
+//   }
 class TensorView : public TensorApi<TensorView, const void> {
  public:
   TensorView() = default;
@@ -119,7 +129,12 @@ class TensorView : public TensorApi<TensorView, const void> {
   const KpDLTensor* tensor_ = nullptr;
 };
 
-// The same, writeable: the C++ type of results, parameters marked `name!` and workspaces.
+// A writeable tensor, borrowed for the call: the C++ type of a signature's results, of parameters marked `name!` and of the
+// workspace. Converts to a TensorView. A default-constructed MutTensorView isn't `defined()`, and no other member may be called.
+//
+//   void Clear(kp::MutTensorView x) {  // "(x!: f32[...]) -> ()"
+//     for (float& element : kp::Span<float>(x)) element = 0;
+//   }
 class MutTensorView : public TensorApi<MutTensorView, void> {
  public:
   MutTensorView() = default;

@@ -8,7 +8,11 @@
 
 KP_NAMESPACE_BEGIN
 
-// Appends with <<. Holds UTF-8, always NUL-terminated. If memory runs out, the text is cut.
+// A text that grows with <<, for messages. Holds UTF-8, always NUL-terminated. If memory runs out, the text is cut.
+//
+//   kp::Text text;
+//   text << x.dtype() << x.shape() << " on " << x.device();  // f32[2, 3] on cpu
+//   kp::log(kp::LogLevel::info, text);
 class Text {
  public:
   Text() { inline_[0] = 0; }

@@ -125,7 +125,7 @@ class Function {
   Results operator()(const Arguments&... arguments) const {
     return call({}, arguments...);
   }
-  // The same with keywords: call({{"eps", 1e-5}}, x, weight).
+  // Calls with keywords: call({{"eps", 1e-5}}, x, weight). Other arguments are passed by position, as to operator().
   template <class... Arguments>
   Results call(const Keywords& keywords, const Arguments&... arguments) const {
     std::vector<c10::IValue> stack{c10::IValue(arguments)...};

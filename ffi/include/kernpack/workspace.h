@@ -12,8 +12,12 @@ enum WorkspaceInit : uint32_t {
   zeroed = KP_WORKSPACE_ZEROED,  // zeroed when allocated or grown; between calls the contents stay
 };
 
-// At least `bytes` bytes on a device, 256-byte aligned. Calls with the same key get the same memory: one per stream, on the
-// CPU one per thread. Valid until the call returns.
+// Scratch memory of a call: at least `bytes` bytes on a device, 256-byte aligned, valid until the call returns. Calls with the same
+// key get the same memory: one per stream, on the CPU one per thread.
+//
+//   const kp::Workspace scratch(x.device(), "sums", rows * sizeof(float));
+//   float* sums = scratch.data_as<float>();
+//   std::fill_n(sums, rows, 0.0f);
 class Workspace {
  public:
   Workspace(Device device, StringView key, uint64_t bytes, WorkspaceInit init = uninitialized) : bytes_(bytes) {

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine
 import peers
+import pictures
 import report
 from goals import processor_class
 
@@ -61,7 +62,7 @@ def main() -> int:
         print(f"  {name}: {reason}")
     options.json.parent.mkdir(parents=True, exist_ok=True)
     report.write_json(options.json, rows, facts)
-    report.write_plots(options.json.parent / "plots", rows)
+    pictures.write_plots(options.json.parent / "plots", rows)
     print(f"\nwrote {options.json}, and pictures beside it" + "".join(f"\nfailed: {each}" for each in failed))
     return 1 if failed else 0
 

@@ -23,7 +23,7 @@ def test_the_page_shows_the_committed_result(tmp_path: Path) -> None:
     assert _paragraphs(tmp_path / "benchmarks.md") == _paragraphs(DOCS / "benchmarks.md")
     drawn = {file.name: TEXT.findall(file.read_text()) for file in tmp_path.glob("*.svg")}
     assert drawn == {file.name: TEXT.findall(file.read_text()) for file in DOCS.glob("bench_*.svg")}
-    assert "ours / theirs (less is better); black: the goal" in drawn["bench_arrays.svg"]
+    assert "our time / the peer's; tick: the goal" in drawn["bench_arrays.svg"]
 
 
 def test_a_page_without_a_place_for_them_is_refused(tmp_path: Path) -> None:

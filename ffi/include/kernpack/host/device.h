@@ -66,7 +66,7 @@ KP_HOST_API int kp_fill(const KpDLTensor* to, int32_t value);
 KP_HOST_API int kp_workspace_alloc(KpDLDevice device, uint64_t bytes, void* stream, void** out);
 /* Frees a workspace of that device and stream. ValueError: `handle` isn't in use. */
 KP_HOST_API int kp_workspace_free(KpDLDevice device, void* handle, void* stream);
-/* The same as a TENSOR u8[bytes] for the current stream, which returns to the pool with its last reference. */
+/* A workspace as a TENSOR u8[bytes], for the current stream; the memory returns to the pool with its last reference. */
 KP_HOST_API int kp_workspace_tensor(KpDLDevice device, uint64_t bytes, KpAny* out);
 /* Returns unused pooled memory to the backend; *out_bytes (nullable) is its size. */
 KP_HOST_API int kp_workspace_trim(KpDLDevice device, uint64_t* out_bytes);

@@ -98,12 +98,12 @@ KP_HOST_API int kp_dltensor_validate(const KpDLTensor* tensor, const char* what)
 /* Takes ownership of `managed` on success (its deleter, which may be NULL, runs with the TENSOR's last reference). On failure,
  * such as another DLPack major version, the caller still owns it and calls its deleter. Validates first. */
 KP_HOST_API int kp_tensor_from_dlpack(KpDLManagedTensor* managed, KpAny* out);
-/* The same for the versioned protocol. */
+/* kp_tensor_from_dlpack() for the versioned protocol: takes ownership on success, validates first. */
 KP_HOST_API int kp_tensor_from_dlpack_versioned(KpDLManagedTensorVersioned* managed, KpAny* out);
 /* Shares a TENSOR: *out holds a reference until its deleter runs. BufferError for a read-only one, which this protocol cannot
  * express. */
 KP_HOST_API int kp_tensor_to_dlpack(KpObject* tensor, KpDLManagedTensor** out);
-/* The same for the versioned protocol, read-only tensors included. */
+/* Shares a TENSOR by the versioned protocol, read-only ones included: *out holds a reference until its deleter runs. */
 KP_HOST_API int kp_tensor_to_dlpack_versioned(KpObject* tensor, KpDLManagedTensorVersioned** out);
 /* A CPU tensor in memory of this library (256-byte aligned, not zeroed), also inside a call with another allocator. */
 KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
@@ -146,7 +146,7 @@ KP_HOST_API void kp_set_interrupt_check(int (*check)(void));
 typedef struct KpSignature KpSignature;
 /* Compiles text. On failure a ValueError naming position and reason. `name` (nullable): what the text's optional name must be. */
 KP_HOST_API int kp_signature_parse(KpBytes text, const char* name, const KpSignature** out);
-/* The same contract as JSON: names, kinds, dtypes, shapes as terms, defaults, conditions, properties (docs/signature.md). STR. */
+/* A contract as JSON: names, kinds, dtypes, shapes as terms, defaults, conditions, properties (docs/signature.md). STR. */
 KP_HOST_API int kp_signature_json(const KpSignature* signature, KpAny* out);
 /* The text as it was parsed; lives as long as the signature. */
 KP_HOST_API const char* kp_signature_text(const KpSignature* signature);
@@ -195,7 +195,7 @@ KP_HOST_API const char* kp_module_function_name(const KpLoadedModule* module, in
 /* A function's contract is compiled on first use. NULL with no error raised: there is no function of that name; NULL
  * with a ValueError: its contract does not compile (IndexError: the index is out of range; ImportError: its entry is damaged). */
 KP_HOST_API const KpLoadedFunction* kp_module_function_at(const KpLoadedModule* module, int32_t index);
-/* The same by name. */
+/* The function of that name; otherwise as kp_module_function_at(). */
 KP_HOST_API const KpLoadedFunction* kp_module_function(const KpLoadedModule* module, KpBytes name);
 /* "<module>@<digest>/<function>" among the modules loaded in this process: what a compiled program stores instead of a
  * pointer. "<module>@v<major>/<function>", in what outlives the process, means the one loaded module of that major version.
