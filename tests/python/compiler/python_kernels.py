@@ -1,4 +1,3 @@
-# ruff: noqa: F821 - dims and results of a contract are names that only its kernel knows
 """Kernels in plain Python that the tests build, and what they compute in NumPy."""
 
 from __future__ import annotations
@@ -8,7 +7,21 @@ from math import exp, inf, sqrt
 
 import kernpack_compiler as kc
 import numpy as np
-from kernpack_compiler.lang import barrier, bf16, f32, i8, i32, i64, inout, launch, local, parallel, shared, u8, vectorized
+from kernpack_compiler.lang import (
+    barrier,
+    bf16,
+    f32,
+    i8,
+    i32,
+    i64,
+    inout,
+    launch,
+    local,
+    parallel,
+    shared,
+    u8,
+    vectorized,
+)
 
 
 @kc.kernel

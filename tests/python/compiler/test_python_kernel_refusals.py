@@ -64,11 +64,9 @@ def load(folder: Path, source: str, name: str = "") -> ModuleType:
     return module
 
 
-def refusal(folder: Path, source: str, build: bool = False) -> str:
+def refusal(folder: Path, source: str) -> str:
     with pytest.raises(KernelError) as caught:
-        module = load(folder, source)
-        if build:
-            module.f.build("c")
+        load(folder, source)
     return str(caught.value)
 
 
@@ -102,7 +100,11 @@ CONSTRUCTS = [
     ),
     (LOOP + "pass\nelse:\n    out[0] = 1.0", "out[0] = 1.0", "`else` of a loop: write it after the loop"),
     ("with open(x):\n    pass", "with open(x):", "`with`: a kernel opens nothing; loops are `for`, branches are `if`"),
-    ("try:\n    pass\nfinally:\n    pass", "try:", "`try`: a kernel catches nothing; test the condition with `if` before"),
+    (
+        "try:\n    pass\nfinally:\n    pass",
+        "try:",
+        "`try`: a kernel catches nothing; test the condition with `if` before",
+    ),
     (
         "raise ValueError(1)",
         "raise ValueError(1)",
@@ -211,11 +213,15 @@ VALUES = [
     ),
     ("s: f32 = y[0]", "s: f32 = y[0]", "`s` is f32, and gets f64: convert it, f32(...)"),
     ("s: k = 0.0", "s: k = 0.0", "`s`: expected a type of elements such as f32 or i64, got <ir.Expr i64: k>"),
-    ("out[0] = t[3]", "t[3]", "`t` has 2 dimensions, got 1 indices: a kernel reads one element"),
+    ("out[0] = t[3]", "t[3]", "`t`: expected 2 indices, got 1: a kernel reads and writes one element"),
     ("out[0] = x[-1]", "x[-1]", "`x`: index 0: -1 counts from the end; write the extent and minus, as in N - 1"),
     ("out[0] = x[x[0]]", "x[x[0]]", "`x`: index 0: expected an integer, got a number of f32"),
     ("out[0] = x", "out[0] = x", "`out` holds numbers, got the tensor `x`: read an element of it, x[i]"),
-    ("out[0] = TABLE[k]", "TABLE[k]", "expected a tensor before [...], got an array of numpy: pass it to the kernel as an argument"),
+    (
+        "out[0] = TABLE[k]",
+        "TABLE[k]",
+        "expected a tensor before [...], got an array of numpy: pass it to the kernel as an argument",
+    ),
     (
         "out[0] = TAPS[k]",
         "TAPS[k]",
@@ -229,6 +235,7 @@ VALUES = [
         "`x.sum`: a kernel reads elements, x[i]; write a loop, or sum(x[i] for i in range(n))",
     ),
     ("if x:\n    out[0] = 1.0", "if x", "expected a condition, got the tensor `x`: read an element of it, x[i]"),
+    ("x[0] = 1.0", "x[0] = 1.0", "`x` is an input: to write to it, annotate it as `x: inout(...)`"),
     ("a, b = k", "a, b = k", "expected 2 values, got a number of i64"),
     ("a, b = 1, 2, 3", "a, b = 1, 2, 3", "expected 2 values, got 3"),
     ("assert 1 > 2", "assert 1 > 2", "the assertion fails for every call: 1 > 2"),
@@ -241,15 +248,43 @@ CALLS = [
         "print(): a kernel has no output; call kernel.python(...) under pdb, or print there",
     ),
     ("out[0] = len(x)", "len(x)", "len(): write the dim from the contract, such as N, or x.shape[0]"),
-    ("for i, v in enumerate(x):\n    pass", "for i, v in enumerate(x)", "enumerate(): write `for i in range(n):`, and read x[i]"),
-    ("for v in x:\n    pass", "for v in x", "a loop goes over range(n), got the tensor `x`: read an element of it, x[i]"),
+    (
+        "for i, v in enumerate(x):\n    pass",
+        "for i, v in enumerate(x)",
+        "enumerate(): write `for i in range(n):`, and read x[i]",
+    ),
+    (
+        "for v in x:\n    pass",
+        "for v in x",
+        "a loop goes over range(n), got the tensor `x`: read an element of it, x[i]",
+    ),
     ("for i in range(x[0]):\n    pass", "for i in range(x[0])", None),
-    ("for i in vectorized(N):\n    pass", "for i in vectorized(N)", "vectorized(): expected lanes=, the number of iterations at once: vectorized(D, lanes=16)"),
-    ("for i in range(0, N, k):\n    pass", "for i in range(0, N, k)", "range(): expected a known number other than 0 as the step"),
-    ("for i in exp(N):\n    pass", "for i in exp(N)", "a loop goes over range(), parallel(), vectorized(), unrolled() or launch()"),
+    (
+        "for i in vectorized(N):\n    pass",
+        "for i in vectorized(N)",
+        "vectorized(): expected lanes=, the number of iterations at once: vectorized(D, lanes=16)",
+    ),
+    (
+        "for i in range(0, N, k):\n    pass",
+        "for i in range(0, N, k)",
+        "range(): expected a known number other than 0 as the step",
+    ),
+    (
+        "for i in exp(N):\n    pass",
+        "for i in exp(N)",
+        "a loop goes over range(), parallel(), vectorized(), unrolled() or launch()",
+    ),
     ("a = parallel(N)", "parallel(N)", "parallel() heads a loop: `for i in parallel(...):`"),
-    ("out[0] = sum(x)", "sum(x)", "sum(): expected a generator, sum(x[j] for j in range(D)), got the tensor `x`: read an element of it, x[i]"),
-    ("out[0] = max(x)", "max(x)", "max(): expected a generator or several numbers, got the tensor `x`: read an element of it, x[i]"),
+    (
+        "out[0] = sum(x)",
+        "sum(x)",
+        "sum(): expected a generator, sum(x[j] for j in range(D)), got the tensor `x`: read an element of it, x[i]",
+    ),
+    (
+        "out[0] = max(x)",
+        "max(x)",
+        "max(): expected a generator or several numbers, got the tensor `x`: read an element of it, x[i]",
+    ),
     (
         "out[0] = max((k, 1), key=abs)",
         "max((k, 1), key=abs)",
@@ -269,7 +304,7 @@ CALLS = [
     (
         "out[0] = math.gamma(x[0])",
         "math.gamma(x[0])",
-        "math.gamma(): a kernel has exp, log, sqrt, pow, tanh, erf, sin, cos, floor, ceil, trunc, fabs, isnan, isinf, isfinite "
+        "math.gamma(): a kernel has exp, log, sqrt, pow, tanh, erf, sin, cos, floor, ceil, fabs, isnan, isinf, isfinite "
         "and prod of math; write it with these",
     ),
     ("out[0] = exp(x)", "exp(x)", "exp(): expected a number, got the tensor `x`: read an element of it, x[i]"),
@@ -297,7 +332,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("body", "marked", "message"), [*CONSTRUCTS, *VALUES, *CALLS])
-def test_what_a_kernel_cannot_have_is_underlined(body: str, marked: str | None, message: str | None, tmp_path: Path) -> None:
+def test_what_a_kernel_cannot_have_is_underlined(
+    body: str, marked: str | None, message: str | None, tmp_path: Path
+) -> None:
     source = f"{HEAD}@kc.kernel\n{KERNEL}{textwrap.indent(body, '    ')}\n"
     first = source.split("\n").index(KERNEL.strip()) + 2
     found = refusal(tmp_path, source)
@@ -312,3 +349,192 @@ def test_what_a_kernel_cannot_have_is_underlined(body: str, marked: str | None, 
         assert found == underlined(path, HEAD, marked, message) + called
         return
     assert found == underlined(path, source, marked, message)
+
+
+# The header of a kernel, what is underlined, what is said.
+CONTRACTS = [
+    ("def f(x):", "x", '`x` has no type: annotate it, x: f32["N", "D"] for a tensor or x: f32 for a number'),
+    ('def f(x: f32["N"]):', "def f", 'f has no result: write `-> f32["N", "D"]`, which the body writes as out[i, j]'),
+    ("def f(x: i64) -> f32:", "f32", 'out: a result is a tensor, such as f32["N"], or f32[1] for one number; got f32'),
+    ('def f(x: float) -> f32["N"]:', "float", "`float`: say which type the kernel computes with, f32 or f64"),
+    ('def f(x: int) -> f32["N"]:', "int", "`int`: say which type the kernel computes with, i64 or i32"),
+    (
+        'def f(x: np.ndarray) -> f32["N"]:',
+        "np.ndarray",
+        'expected a type such as f32["N", "D"], f32 or inout(f32["N"]), or a dict of named results; got '
+        "<class 'numpy.ndarray'>",
+    ),
+    ('def f(*x: f32["N"]) -> f32["N"]:', 'x: f32["N"]', "`*x`: a contract names every parameter"),
+    ('def f(x: f32["N"] = 1) -> f32["N"]:', 'x: f32["N"]', "`x`: a tensor has no default value"),
+    ('def f(x: f32 = "a") -> f32[1]:', "x: f32", "`x`: expected a number as the default, got 'a'"),
+    ('def f(x: {"a": f32}) -> f32["N"]:', 'x: {"a": f32}', "`x`: a parameter is one tensor or number, got a dict"),
+    ('def f(x: f32["N"]) -> {1: f32["N"]}:', '{1: f32["N"]}', "expected names of results, got 1"),
+    (
+        'def f(x: f32["N"]) -> {"x": f32["N"]}:',
+        '{"x": f32["N"]}',
+        "`x` names a parameter and a result: give the result another name",
+    ),
+    (
+        'def f(X: f32["N"]) -> f32["N"]:',
+        'X: f32["N"]',
+        "`X`: parameters and results are in lower case; dims begin with a capital letter",
+    ),
+    (
+        'def f(x: f32["n"]) -> f32[1]:',
+        'x: f32["n"]',
+        '`n`: a dim begins with a capital letter, "N", or is an integer parameter',
+    ),
+    (
+        'def f(x: f32["N"]) -> f32["M"]:',
+        'f32["M"]',
+        '`M` has no value: a parameter has to have it as an extent by itself; instead of "M // 2" in a parameter, call the half '
+        'E, and write "2 * E" and "E"',
+    ),
+    (
+        'def f(x: f32["N / 2"]) -> f32[1]:',
+        'f32["N / 2"]',
+        "'N / 2': an extent is a number, the name of a dim, or text such as \"2 * E\", with + - * // % and min() and max()",
+    ),
+    (
+        "def f(x: f32[1.5]) -> f32[1]:",
+        "f32[1.5]",
+        '1.5: an extent is a number, the name of a dim, or text such as "2 * E", with + - * // % and min() and max()',
+    ),
+]
+
+
+@pytest.mark.parametrize(("header", "marked", "message"), CONTRACTS)
+def test_what_a_contract_cannot_have_is_underlined(header: str, marked: str, message: str, tmp_path: Path) -> None:
+    source = f"{HEAD}@kc.kernel\n{header}\n    out[0] = 1.0\n"
+    found = refusal(tmp_path, source)
+    path = next(tmp_path.glob("bad_*.py"))
+    if marked == "def f":
+        marked = header
+    assert found == underlined(path, source, marked, message)
+
+
+# A body, what is underlined when the kernel is built, what is said.
+VERIFIED = [
+    (LOOP + "out[i] = x[i + 1]", "out[i] = x[i + 1]", "f: access past the end of dimension 0 of 'x'"),
+    (
+        "for i in parallel(N):\n    out[0] = x[i]",
+        "for i in parallel(N)",
+        "f: iterations of the parallel loop",
+    ),
+    (
+        "for block, thread in launch(grid=1, block=4):\n    if thread.x > 1:\n        barrier()",
+        "barrier()",
+        "f: a barrier inside",
+    ),
+]
+
+
+def test_what_the_verifier_finds_is_underlined(tmp_path: Path) -> None:
+    for body, marked, message in VERIFIED:
+        source = f"{HEAD}@kc.kernel\n{KERNEL}{textwrap.indent(body, '    ')}\n"
+        module = load(tmp_path, source)
+        with pytest.raises(KernelError) as caught:
+            module.f.build("c")
+        path = module.__file__
+        assert message in str(caught.value)
+        said = str(caught.value).partition("\n")[0].split(": ", 1)[1]
+        assert str(caught.value) == underlined(path, source, marked, said)
+        assert caught.value.filename == path
+
+
+def test_a_helper_of_another_file_names_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    helpers = tmp_path / "helpers_elsewhere.py"
+    text = "from math import exp\n\n\ndef scaled(v):\n    return exp(v) * 2\n\n\ndef next_of(x, i):\n    t = x[i + 1]\n    return t\n\n\n"
+    text += "def stops(v):\n    while v > 0:\n        v = v - 1\n    return v\n"
+    helpers.write_text(text)
+    importing = "from helpers_elsewhere import *\n" + HEAD
+
+    good = load(tmp_path, f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = scaled(x[i])\n")
+    assert "exp(v) * 2.0" in str(good.f.func)
+
+    mixed = f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = scaled(x)\n"
+    found, line = refusal(tmp_path, mixed), mixed.count("\n")
+    caller = sorted(tmp_path.glob("bad_*.py"), key=lambda path: path.stat().st_mtime_ns)[-1]
+    said = "exp(): expected a number, got the tensor `x`: read an element of it, x[i]"
+    assert found == underlined(helpers, text, "exp(v)", said) + f"\n  called by f, {caller}, line {line}"
+
+    looping = f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = stops(x[i])\n"
+    found = refusal(tmp_path, looping)
+    assert found.startswith(f"{helpers}, line 14, column 5: `while`: a kernel's loops are counted")
+    assert f"\n  called by f, {tmp_path}" in found
+
+    late = load(tmp_path, f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = next_of(x, i)\n")
+    with pytest.raises(KernelError) as caught:
+        late.f.build("c")
+    assert str(caught.value) == underlined(
+        helpers, text, "t = x[i + 1]", str(caught.value).partition("\n")[0].split(": ", 1)[1]
+    )
+    assert "f: access past the end of dimension 0 of 'x'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "marked", "message"),
+    [
+        ("twice(x[0])", "twice(v)", "twice() calls itself: a kernel has no recursion; write a loop"),
+        ("f(x)", "f(x)", "f() calls itself: a kernel has no recursion; write a loop"),
+        (
+            "early(x[0])",
+            "return v",
+            "`return` before the end of a helper: write one at its end, `return a if condition else b`",
+        ),
+    ],
+)
+def test_recursion_and_early_returns(call: str, marked: str, message: str, tmp_path: Path) -> None:
+    source = f"{HEAD}@kc.kernel\n{KERNEL}    out[0] = {call}\n"
+    found = refusal(tmp_path, source)
+    path = next(tmp_path.glob("bad_*.py"))
+    where = source if marked == "f(x)" else HEAD[: HEAD.index("def loops")]
+    where = where if marked != "twice(v)" else HEAD[: HEAD.index("def early")].replace("def twice(v)", "def")
+    said = underlined(path, where, marked, message)
+    assert found.split("\n")[0] == said.split("\n")[0]
+    assert found.split("\n")[2] == said.split("\n")[2]
+
+
+def test_umlauts_and_tabs_are_underlined_in_place(tmp_path: Path) -> None:
+    source = f'{HEAD}@kc.kernel\n{KERNEL}\tgröße = 1.0; out[0] = x["ä"]\n'
+    found = refusal(tmp_path, source)
+    column = source.split("\n")[-2].index('"ä"') + 1
+    assert (
+        f', column {column}: a text: a kernel has numbers and tensors only\n    größe = 1.0; out[0] = x["ä"]\n' in found
+    )
+    assert found.endswith("\n    " + " " * (column - 2) + "^^^")
+
+
+def test_functions_that_are_no_kernels() -> None:
+    with pytest.raises(
+        TypeError, match="kernel: expected a function written with `def`, got builtin_function_or_method"
+    ):
+        kc.kernel(len)
+    with pytest.raises(KernelError, match="`lambda`: write a helper of a kernel as a function with `def`"):
+        kc.kernel(lambda x: x)
+    space: dict[str, object] = {}
+    exec("def f(x): pass", space)
+    with pytest.raises(KernelError, match="expected a function whose source is in a file or in a cell of a notebook"):
+        kc.kernel(space["f"])
+    with pytest.raises(TypeError, match="kernel: grad: expected the kernel of the gradient, got str"):
+        kc.kernel(grad="g")(load)
+
+
+def test_kernels_of_kernels(tmp_path: Path) -> None:
+    source = (
+        f"{HEAD}@kc.kernel\n{KERNEL}    out[0] = 1.0\n\n\n@kc.kernel\n{KERNEL.replace('def f', 'def g')}    f(x, out)\n"
+    )
+    found = refusal(tmp_path, source)
+    path = next(tmp_path.glob("bad_*.py"))
+    message = "f(): a kernel can't call a kernel; make a function of what both need"
+    assert found == underlined(path, source, "f(x, out)", message)
+    module = load(tmp_path, f"{HEAD}@kc.kernel\n{KERNEL}    out[0] = 1.0\n")
+    with pytest.raises(TypeError, match="kernel: f is a kernel already"):
+        kc.kernel(module.f)
+
+
+def test_other_errors_of_a_build_stay(tmp_path: Path) -> None:
+    module = load(tmp_path, f"{HEAD}@kc.kernel\n{KERNEL}    out[0] = 1.0\n")
+    with pytest.raises(ValueError, match="has no option 'mcppu'"):
+        module.f.build("c -mcppu=x")

@@ -135,11 +135,15 @@ def test_a_wheel_in_one_line(tmp_path: Path) -> None:
     assert "Summary: Softmax of each row.\n" in metadata
     x = normal(3, 4)
     np.testing.assert_array_equal(kernpack.load(tmp_path / "my_softmax" / "my_softmax.so").softmax(x), softmax(x))
-    with pytest.raises(ValueError, match=r'softmax.wheel: targets: expected a list such as \["llvm", "cuda"\], got .llvm.'):
+    with pytest.raises(
+        ValueError, match=r'softmax.wheel: targets: expected a list such as \["llvm", "cuda"\], got .llvm.'
+    ):
         softmax.wheel("my-softmax", "1.2.0", "llvm")
 
 
-def test_a_value_of_another_module_is_that_of_the_time_when_the_kernel_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_of_another_module_is_that_of_the_time_when_the_kernel_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     needs("llvm")
     monkeypatch.setattr(python_kernels, "K", 2)
     assert python_kernels.topk(normal(3, 9))[0].shape == (3, 4)

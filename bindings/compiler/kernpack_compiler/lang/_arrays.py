@@ -42,7 +42,9 @@ class Checked:
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._place(index)
         if not self._written:
-            raise TypeError(f"{self._text(place)}: '{self._name}' is an input; annotate it as inout(...) to write to it")
+            raise TypeError(
+                f"{self._text(place)}: '{self._name}' is an input; annotate it as inout(...) to write to it"
+            )
         self._array[place] = value
         if self._has_value is not None:
             self._has_value[place] = True
@@ -59,7 +61,9 @@ class Checked:
             raise IndexError(f"{self._text(place)}: expected {self.ndim} indices, got {len(place)}")
         for axis, (each, extent) in enumerate(zip(place, self.shape, strict=True)):
             if not 0 <= each < extent:
-                raise IndexError(f"{self._text(place)}: index {each} is out of range for axis {axis} of extent {extent}")
+                raise IndexError(
+                    f"{self._text(place)}: index {each} is out of range for axis {axis} of extent {extent}"
+                )
         return place
 
     def _text(self, place: tuple[int, ...]) -> str:

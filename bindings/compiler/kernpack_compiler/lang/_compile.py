@@ -47,7 +47,9 @@ class Codes:
             arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
             values = [argument.arg for argument in every]
             shift = self.files.add(source)
-            self._made[function] = _compiled(source, arguments, Statements(source, values, [], dims=[], is_kernel=False), shift)
+            self._made[function] = _compiled(
+                source, arguments, Statements(source, values, [], dims=[], is_kernel=False), shift
+            )
         made = _function(function, self._made[function], recorder)
         made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         return made
@@ -75,7 +77,7 @@ def _function(function: FunctionType, code: CodeType, recorder: Runtime) -> Func
     """The code as a function that sees the names of the author's function, as they are now."""
     space = {**function.__globals__, **_closure(function)}
     for name in code.co_names:
-        value = space.get(name)
+        value: Any = space.get(name)
         if type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__"):
             space[name] = value.item()  # a NumPy number
     space[RUNTIME] = recorder
@@ -90,5 +92,3 @@ def _closure(function: FunctionType) -> dict[str, Any]:
         except ValueError:  # has no value yet
             found.pop(name, None)
     return found
-
-

@@ -95,8 +95,9 @@ def evaluate(dim: ast.expr, dims: Mapping[str, int]) -> int | None:
         left, right = evaluate(dim.left, dims), evaluate(dim.right, dims)
         if left is None or right is None:
             return None
-        return int(_BINARY[type(dim.op)][2](left, right))  # type: ignore[index]
-    assert isinstance(dim, ast.Call) and isinstance(dim.func, ast.Name)
+        return int(_BINARY[type(dim.op)][2](left, right))
+    assert isinstance(dim, ast.Call)
+    assert isinstance(dim.func, ast.Name)
     values = [evaluate(arg, dims) for arg in dim.args]
     return None if None in values else getattr(builtins, dim.func.id)(values)
 
@@ -120,7 +121,9 @@ def contract_of(source: Source) -> Contract:
 def _parameter(source: Source, node: ast.arg, given: inspect.Parameter) -> Parameter:
     name = node.arg
     if node.annotation is None:
-        raise source.error(node, f'`{name}` has no type: annotate it, {name}: f32["N", "D"] for a tensor or {name}: f32 for a number')
+        raise source.error(
+            node, f'`{name}` has no type: annotate it, {name}: f32["N", "D"] for a tensor or {name}: f32 for a number'
+        )
     kind = _annotation(source, node.annotation, given.annotation)
     keyword_only = given.kind is inspect.Parameter.KEYWORD_ONLY
     default = None if given.default is inspect.Parameter.empty else given.default
@@ -144,14 +147,17 @@ def _results(source: Source, parameters: list[Parameter]) -> Iterator[Parameter]
         if any(p.role == "inout" for p in parameters):
             return
         raise source.error(
-            source.tree, f'{source.tree.name} has no result: write `-> f32["N", "D"]`, which the body writes as out[i, j]'
+            source.tree,
+            f'{source.tree.name} has no result: write `-> f32["N", "D"]`, which the body writes as out[i, j]',
         )
     value = _annotation(source, node, given)
     for name, kind in (value if isinstance(value, dict) else {"out": value}).items():
         if not isinstance(name, str) or not name.isidentifier():
             raise source.error(node, f"expected names of results, got {name!r}")
         if not isinstance(kind, TensorType):
-            raise source.error(node, f'{name}: a result is a tensor, such as f32["N"], or f32[1] for one number; got {kind!r}')
+            raise source.error(
+                node, f'{name}: a result is a tensor, such as f32["N"], or f32[1] for one number; got {kind!r}'
+            )
         yield Parameter(name, kind.dtype, _extents(source, node, kind), "result", _any_rank(kind))
 
 
@@ -165,7 +171,8 @@ def _annotation(source: Source, node: ast.expr, given: Any) -> Any:
     if given in _PLAIN:
         raise source.error(node, f"`{given.__name__}`: say which type the kernel computes with, {_PLAIN[given]}")
     raise source.error(
-        node, f'expected a type such as f32["N", "D"], f32 or inout(f32["N"]), or a dict of named results; got {given!r}'
+        node,
+        f'expected a type such as f32["N", "D"], f32 or inout(f32["N"]), or a dict of named results; got {given!r}',
     )
 
 
@@ -228,7 +235,12 @@ def _is_extent(part: ast.AST) -> bool:
     if isinstance(part, ast.Constant):
         return type(part.value) is int
     if isinstance(part, ast.Call):
-        return isinstance(part.func, ast.Name) and part.func.id in ("min", "max") and len(part.args) == 2 and not part.keywords
+        return (
+            isinstance(part.func, ast.Name)
+            and part.func.id in ("min", "max")
+            and len(part.args) == 2
+            and not part.keywords
+        )
     return isinstance(part, (ast.Name, ast.Load, ast.BinOp, *_BINARY))
 
 
@@ -242,10 +254,13 @@ def _in_signature(dim: ast.expr) -> str:
 
 def _spelled(dim: ast.expr, form: int) -> str:
     if isinstance(dim, ast.BinOp):
-        text = str(_BINARY[type(dim.op)][form])  # type: ignore[index]
+        text = str(_BINARY[type(dim.op)][form])
         left, right = _spelled(dim.left, form), _spelled(dim.right, form)
         if form == 0 and "(" not in text:
-            left, right = (f"({side})" if isinstance(part, ast.BinOp) else side for part, side in ((dim.left, left), (dim.right, right)))
+            left, right = (
+                f"({side})" if isinstance(part, ast.BinOp) else side
+                for part, side in ((dim.left, left), (dim.right, right))
+            )
         return text.format(left, right)
     if isinstance(dim, ast.Call):
         assert isinstance(dim.func, ast.Name)

@@ -45,7 +45,7 @@ class Dtype:
         kind = np.dtype({"i": "int", "u": "uint"}[self.name[0]] + self.name[1:])
         limits = np.iinfo(kind)
         if isinstance(value, float | np.floating):
-            whole = 0 if math.isnan(value) else value if math.isinf(value) else math.trunc(value)
+            whole = 0 if math.isnan(value) else value if math.isinf(value) else int(value)
             return kind.type(int(max(limits.min, min(limits.max, whole))))
         return kind.type((int(value) - int(limits.min)) % (1 << limits.bits) + int(limits.min))
 

@@ -91,7 +91,9 @@ class Expressions(ast.NodeTransformer):
         """name: of the variable that gets the value."""
         if node.args and isinstance(node.args[0], ast.GeneratorExp):
             return self._fold(node, node.args[0])
-        return at(node, runtime("call", text(name), self.expression(node.func), *self.arguments(node), keywords=node.keywords))
+        return at(
+            node, runtime("call", text(name), self.expression(node.func), *self.arguments(node), keywords=node.keywords)
+        )
 
     def arguments(self, node: ast.Call) -> list[ast.expr]:
         """Rewrites the arguments of a call, the keywords in place. Words such as "masked" stay."""
@@ -106,7 +108,9 @@ class Expressions(ast.NodeTransformer):
         """sum(e for i in range(n) if c for j in range(m)): axes inside each other, each a function of its counter."""
         func = self.expression(node.func)
         if node.keywords:
-            self.refuse(node.keywords[0], "the function takes a generator and a first value, as sum(x[j] for j in range(D))")
+            self.refuse(
+                node.keywords[0], "the function takes a generator and a first value, as sum(x[j] for j in range(D))"
+            )
         extra = [self.expression(value) for value in node.args[1:]]
         before = self.scope.enter()
         heads = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from kernpack_compiler import ir
 from kernpack_compiler.lang import _functions
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import condition, is_known, kind_of, typed
+from kernpack_compiler.lang._values import condition, kind_of, typed
 
 _LEAST = {"f16": -math.inf, "bf16": -math.inf, "f32": -math.inf, "f64": -math.inf}
 
@@ -43,7 +42,9 @@ class Folds:
     def fold(self, function: Any, value: Callable[[], Any], *first: Any) -> Any:
         op = _functions.FOLDS.get(function) if getattr(function, "__hash__", None) else None
         if op is None or len(first) > (op == "+"):
-            raise Refusal("a generator goes into sum(), math.prod(), max(), min(), any() or all(), which take nothing else")
+            raise Refusal(
+                "a generator goes into sum(), math.prod(), max(), min(), any() or all(), which take nothing else"
+            )
         self._folding.append(op)
         try:
             joined = value()
@@ -55,7 +56,9 @@ class Folds:
 
     def axis(self, name: str, body: Callable[[Any], Any], function: Any, *bounds: Any) -> ir.Expr:
         if function is not range:
-            raise Refusal("a generator goes over range(); loops that are parallel, vectorized or unrolled are statements")
+            raise Refusal(
+                "a generator goes over range(); loops that are parallel, vectorized or unrolled are statements"
+            )
         for bound in bounds:
             if not isinstance(bound, ir.Expr) and (isinstance(bound, bool) or not isinstance(bound, int)):
                 raise Refusal(f"range(): expected integers, got {kind_of(bound)}")

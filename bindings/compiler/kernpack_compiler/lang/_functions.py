@@ -32,7 +32,6 @@ OPERATIONS: dict[Any, Callable[..., Any]] = {
     math.pow: ir.pow,
     math.floor: _whole(ir.floor),
     math.ceil: _whole(ir.ceil),
-    math.trunc: _whole(ir.trunc),
     builtins.round: _whole(ir.round),
     math.fabs: abs,
     builtins.abs: abs,
@@ -41,9 +40,21 @@ OPERATIONS: dict[Any, Callable[..., Any]] = {
     math.isfinite: lambda x: abs(x) < math.inf,
     _words.sigmoid: ir.sigmoid,
 }
-FOLDS = {builtins.sum: "+", math.prod: "*", builtins.max: "max", builtins.min: "min", builtins.any: "any", builtins.all: "all"}
-LOOPS = {range: ir.serial, _words.parallel: ir.parallel, _words.vectorized: ir.vectorized, _words.unrolled: ir.unrolled}
-SCOPES = {_words.local: "local", _words.shared: "shared", _words.workspace: "workspace"}
+FOLDS: dict[Any, str] = {
+    builtins.sum: "+",
+    math.prod: "*",
+    builtins.max: "max",
+    builtins.min: "min",
+    builtins.any: "any",
+    builtins.all: "all",
+}
+LOOPS: dict[Any, Callable[..., Any]] = {
+    range: ir.serial,
+    _words.parallel: ir.parallel,
+    _words.vectorized: ir.vectorized,
+    _words.unrolled: ir.unrolled,
+}
+SCOPES: dict[Any, str] = {_words.local: "local", _words.shared: "shared", _words.workspace: "workspace"}
 _ARRAYS = ("numpy", "torch", "jax", "scipy")
 
 
@@ -81,7 +92,9 @@ def converted(function: Any, values: tuple[Any, ...], float_type: str) -> Any:
     """int(x), float(x), bool(x), and f32(x) and the like."""
     if len(values) != 1 or not (isinstance(values[0], ir.Expr) or is_known(values[0])):
         given = kind_of(values[0]) if len(values) == 1 else f"{len(values)} values"
-        raise Refusal(f"{function.__name__ if not isinstance(function, Dtype) else function}(): expected a number, got {given}")
+        raise Refusal(
+            f"{function.__name__ if not isinstance(function, Dtype) else function}(): expected a number, got {given}"
+        )
     value = values[0]
     if isinstance(function, Dtype):
         return ir.cast(function.type, value)
@@ -102,7 +115,9 @@ def refuse(function: Any) -> Refusal:
     if root == "math":
         return Refusal(f"math.{name}(): {MATH}")
     if getattr(builtins, name, None) is function:
-        return Refusal(FUNCTIONS.get(name, f"{name}(): a kernel can't call this function of Python; it takes numbers only"))
+        return Refusal(
+            FUNCTIONS.get(name, f"{name}(): a kernel can't call this function of Python; it takes numbers only")
+        )
     if isinstance(function, type):
         return Refusal(f"{name}(): a class: a kernel has numbers and tensors only")
     return Refusal(f"{name}(): expected a function written in Python with `def`, got {type(function).__name__}")

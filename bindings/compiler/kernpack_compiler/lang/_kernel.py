@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
 import re
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
@@ -97,7 +99,9 @@ class Kernel:
         is the summary. Errors as of build() and export_wheel().
         """
         if isinstance(targets, str) or not targets:
-            raise ValueError(f'{self.__name__}.wheel: targets: expected a list such as ["llvm", "cuda"], got {targets!r}')
+            raise ValueError(
+                f'{self.__name__}.wheel: targets: expected a list such as ["llvm", "cuda"], got {targets!r}'
+            )
         said = summary or (self.__doc__ or "").strip().partition("\n")[0] or "A kernel that Kernpack generated"
         return export_wheel([self.build(target) for target in targets], folder, name, version, summary=said)
 
@@ -111,7 +115,8 @@ class Kernel:
         while True:
             recorder = _Recorder(self, cells)
             try:
-                made = self._codes.begin(recorder)
+                with _undebugged():
+                    made = self._codes.begin(recorder)
             except KernelError as error:
                 raise self._codes.files.called_from(error) from None
             except Exception as error:
@@ -145,8 +150,9 @@ class _Recorder(Runtime):
     """The runtime of one run."""
 
     def __init__(self, kernel: Kernel, cells: list[str]) -> None:
-        codes = kernel._codes
-        super().__init__(codes.files, kernel._contract.float_type, codes.helper, cells)
+        contract = kernel._contract
+        inputs = frozenset(p.name for p in contract.parameters if p.role == "input")
+        super().__init__(contract.float_type, inputs, kernel._codes.helper, cells)
         self._kernel = kernel
         self._inlining.append(kernel._function)
 
@@ -155,6 +161,17 @@ class _Recorder(Runtime):
         contract = kernel._contract
         make = ir.func(contract.header, name=kernel.__name__, signature=contract.signature, grad=kernel._grad or "")
         return make(kernel._codes.kernel(self))
+
+
+@contextlib.contextmanager
+def _undebugged() -> Iterator[None]:
+    """A breakpoint in a kernel is for its run as plain Python, not for this run."""
+    trace = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(trace)
 
 
 def _device(argument: Any) -> str | None:

@@ -47,7 +47,11 @@ def run(function: FunctionType, contract: Contract, given: Mapping[str, Any]) ->
 
 
 def _scalar(function: str, p: Parameter, value: Any) -> Any:
-    if not isinstance(value, bool | int | float) and not hasattr(value, "__index__") and not hasattr(value, "__float__"):
+    if (
+        not isinstance(value, bool | int | float)
+        and not hasattr(value, "__index__")
+        and not hasattr(value, "__float__")
+    ):
         raise TypeError(f"{function}: {p.name}: expected a number for {p.dtype}, got {type(value).__name__}")
     if p.dtype.is_float:
         return p.dtype(float(value))

@@ -73,13 +73,11 @@ FUNCTIONS = {
 }
 
 MATH = (
-    "a kernel has exp, log, sqrt, pow, tanh, erf, sin, cos, floor, ceil, trunc, fabs, isnan, isinf, isfinite and prod "
+    "a kernel has exp, log, sqrt, pow, tanh, erf, sin, cos, floor, ceil, fabs, isnan, isinf, isfinite and prod "
     "of math; write it with these"
 )
 
-ARRAYS = (
-    "works on whole arrays; a kernel works on elements: write a loop, or sum(x[i, j] for j in range(D)), and functions of math"
-)
+ARRAYS = "works on whole arrays; a kernel works on elements: write a loop, or sum(x[i, j] for j in range(D)), and functions of math"
 
 ARGMAX = "keep the best value and its index in a loop: `if x[i, j] > best:`, then `best = x[i, j]` and `at = j`"
 
@@ -89,4 +87,6 @@ def refusal(node: ast.AST) -> str:
     for kind in type(node).__mro__:
         if kind in REFUSED:
             return REFUSED[kind]
-    return f"`{type(node).__name__}` of Python's grammar: a kernel has loops, `if`, assignments and expressions of numbers"
+    return (
+        f"`{type(node).__name__}` of Python's grammar: a kernel has loops, `if`, assignments and expressions of numbers"
+    )

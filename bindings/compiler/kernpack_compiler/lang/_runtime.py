@@ -13,19 +13,20 @@ from kernpack_compiler import ir
 from kernpack_compiler.lang import _functions, _words
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
 from kernpack_compiler.lang._folds import Folds
-from kernpack_compiler.lang._source import Files, Refusal
+from kernpack_compiler.lang._source import Refusal
 from kernpack_compiler.lang._values import Cell, condition, is_known, kind_of, type_of, typed
 
 
 class Runtime(Folds):
-    """Records one function. cells: the types of variables that both branches of an `if` create, in their order; tracing
+    """Records one function. inputs: tensors that it only reads. cells: the types of variables that both branches of an `if` create, in their order; tracing
     finds them, and a second run of the function declares them before the `if`."""
 
-    def __init__(self, files: Files, float_type: str, inline: Callable[[Any, Runtime], Any], cells: list[str]) -> None:
+    def __init__(
+        self, float_type: str, inputs: frozenset[str], inline: Callable[[Any, Runtime], Any], cells: list[str]
+    ) -> None:
         super().__init__(float_type)
-        self.files = files
         self.declared: list[Cell] = []
-        self._inline, self._cells = inline, cells
+        self._inputs, self._inline, self._cells = inputs, inline, cells
         self._masks: list[ir.Expr] = []
         self._inlining: list[Any] = []
 
@@ -51,6 +52,8 @@ class Runtime(Folds):
         self.recording("a store")
         if not isinstance(owner, ir.Buffer):
             raise Refusal(f"expected a tensor before [...], got {kind_of(owner)}")
+        if owner.scope == "global" and owner.name in self._inputs:
+            raise Refusal(f"`{owner.name}` is an input: to write to it, annotate it as `{owner.name}: inout(...)`")
         indices, mask = _indices(owner, index), self._mask()
         if not isinstance(value, ir.Expr) and not is_known(value):
             raise Refusal(f"`{owner.name}` holds numbers, got {kind_of(value)}")
@@ -181,7 +184,9 @@ class Runtime(Folds):
         self.recording("an assert")
         test = condition(test)
         if isinstance(test, ir.Expr):
-            ir.check(self.either(self.negate(mask), lambda: test) if (mask := self._mask()) is not None else test, message)
+            ir.check(
+                self.either(self.negate(mask), lambda: test) if (mask := self._mask()) is not None else test, message
+            )
         elif not test:
             raise Refusal(f"the assertion fails for every call: {message}")
 
@@ -262,12 +267,16 @@ class Runtime(Folds):
         if function in _functions.LOOPS or function is _words.launch:
             raise Refusal(f"{function.__name__}() heads a loop: `for i in {function.__name__}(...):`")
         if function is builtins.sum:
-            raise Refusal(f"sum(): expected a generator, sum(x[j] for j in range(D)), got {kind_of(args[0] if args else None)}")
+            raise Refusal(
+                f"sum(): expected a generator, sum(x[j] for j in range(D)), got {kind_of(args[0] if args else None)}"
+            )
         if _functions.is_of_ir(function):
             return function(*args, **options)
         return self._helper(function, args, options)
 
-    def _operation(self, function: Any, operation: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def _operation(
+        self, function: Any, operation: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
         if all(is_known(arg) for arg in args):
             return function(*args, **options)
         for arg in args:
@@ -325,12 +334,19 @@ def _parameters(function: Any, count: int) -> list[str]:
 def _indices(buffer: ir.Buffer, index: Any) -> tuple[Any, ...]:
     indices = index if isinstance(index, tuple) else (index,)
     if len(indices) != buffer.ndim:
-        raise Refusal(f"`{buffer.name}` has {buffer.ndim} dimensions, got {len(indices)} indices: a kernel reads one element")
+        expected = "1 index" if buffer.ndim == 1 else f"{buffer.ndim} indices"
+        raise Refusal(
+            f"`{buffer.name}`: expected {expected}, got {len(indices)}: a kernel reads and writes one element"
+        )
     for axis, each in enumerate(indices):
-        if isinstance(each, bool) or not (isinstance(each, int) or (isinstance(each, ir.Expr) and each.type.name[0] in "iu")):
+        if isinstance(each, bool) or not (
+            isinstance(each, int) or (isinstance(each, ir.Expr) and each.type.name[0] in "iu")
+        ):
             raise Refusal(f"`{buffer.name}`: index {axis}: expected an integer, got {kind_of(each)}")
         if isinstance(each, int) and each < 0:
-            raise Refusal(f"`{buffer.name}`: index {axis}: {each} counts from the end; write the extent and minus, as in N - {-each}")
+            raise Refusal(
+                f"`{buffer.name}`: index {axis}: {each} counts from the end; write the extent and minus, as in N - {-each}"
+            )
     return indices
 
 

@@ -175,11 +175,17 @@ def _definition(function: FunctionType) -> ast.FunctionDef:
         first = min((node, *node.decorator_list), key=lambda part: part.lineno)
         if node.name == code.co_name and first.lineno == code.co_firstlineno:
             if isinstance(node, ast.AsyncFunctionDef):
-                raise error_at(code.co_filename, node.lineno, node.col_offset, None, "`async`: a kernel is a plain `def`")
+                raise error_at(
+                    code.co_filename, node.lineno, node.col_offset, None, "`async`: a kernel is a plain `def`"
+                )
             return node
     if code.co_name == "<lambda>":
         raise error_at(
-            code.co_filename, code.co_firstlineno, 0, None, "`lambda`: write a helper of a kernel as a function with `def`"
+            code.co_filename,
+            code.co_firstlineno,
+            0,
+            None,
+            "`lambda`: write a helper of a kernel as a function with `def`",
         )
     raise error_at(
         code.co_filename,

@@ -1,5 +1,6 @@
 """Statements of a kernel or of a helper, rewritten to calls of the runtime that record them."""
 
+# ruff: noqa: N802 - methods are named after the nodes that they visit
 from __future__ import annotations
 
 import ast
@@ -26,7 +27,9 @@ class Statements(Expressions):
     cell: local memory of one element. One that both branches of an `if` create is declared before the `if`.
     """
 
-    def __init__(self, source: Source, values: Sequence[str], tensors: Sequence[str], *, dims: Sequence[str], is_kernel: bool) -> None:
+    def __init__(
+        self, source: Source, values: Sequence[str], tensors: Sequence[str], *, dims: Sequence[str], is_kernel: bool
+    ) -> None:
         self.body = copy.deepcopy(source.tree.body)
         super().__init__(source, Scope([*values, *dims], tensors, self.body))
         self._values, self._tensors, self._dims, self._is_kernel = values, tensors, dims, is_kernel
@@ -206,17 +209,20 @@ class Statements(Expressions):
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        message = node.msg
-        if message is not None and not (isinstance(message, ast.Constant) and isinstance(message.value, str)):
-            self.refuse(message, 'expected a text, as in assert n > 0, "n must be positive"')
-        said = message.value if isinstance(message, ast.Constant) else ast.unparse(node.test)
+        said = ast.unparse(node.test)
+        if node.msg is not None:
+            if not isinstance(node.msg, ast.Constant) or not isinstance(node.msg.value, str):
+                self.refuse(node.msg, 'expected a text, as in assert n > 0, "n must be positive"')
+            said = node.msg.value
         return at(node, ast.Expr(runtime("check", self.expression(node.test), text(said))))
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         if self._is_kernel:
             self.refuse(node, "`return`: a kernel writes its results, out[i] = value; put what follows under an `if`")
         if node is not self._last:
-            self.refuse(node, "`return` before the end of a helper: write one at its end, `return a if condition else b`")
+            self.refuse(
+                node, "`return` before the end of a helper: write one at its end, `return a if condition else b`"
+            )
         if node.value is not None:
             node.value = self.expression(node.value)
         return node
