@@ -245,7 +245,7 @@ CALLS = [
     (
         LOOP + "print(x[i])",
         "print(x[i])",
-        "print(): a kernel has no output; call kernel.python(...) under pdb, or print there",
+        "print(): a kernel has no output; call kernel.python(...) under pdb, and look at the values there",
     ),
     ("out[0] = len(x)", "len(x)", "len(): write the dim from the contract, such as N, or x.shape[0]"),
     (

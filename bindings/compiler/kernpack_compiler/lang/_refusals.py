@@ -58,7 +58,7 @@ PLAIN: tuple[type[ast.AST], ...] = (
 )
 
 FUNCTIONS = {
-    "print": "print(): a kernel has no output; call kernel.python(...) under pdb, or print there",
+    "print": "print(): a kernel has no output; call kernel.python(...) under pdb, and look at the values there",
     "breakpoint": "breakpoint(): set it in pdb or an editor, and call kernel.python(...)",
     "len": "len(): write the dim from the contract, such as N, or x.shape[0]",
     "sorted": "sorted(): write the loops of a sort over `local(f32[n])`",
