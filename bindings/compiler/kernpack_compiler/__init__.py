@@ -34,7 +34,8 @@ from ._native import (
     tag_definition,
 )
 from ._wheel import export_wheel
-from .lang import Kernel, KernelError, kernel
+from .lang._kernel import Kernel, kernel
+from .lang._source import KernelError
 
 __all__ = [
     "BestMatch",

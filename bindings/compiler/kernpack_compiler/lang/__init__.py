@@ -40,8 +40,6 @@ from kernpack_compiler.lang._dtypes import (
     u32,
     u64,
 )
-from kernpack_compiler.lang._kernel import Kernel, kernel
-from kernpack_compiler.lang._source import KernelError
 from kernpack_compiler.lang._words import (
     barrier,
     bitcast,
@@ -57,8 +55,6 @@ from kernpack_compiler.lang._words import (
 
 __all__ = [
     "Dtype",
-    "Kernel",
-    "KernelError",
     "TensorType",
     "barrier",
     "bf16",
@@ -74,7 +70,6 @@ __all__ = [
     "i32",
     "i64",
     "inout",
-    "kernel",
     "launch",
     "local",
     "parallel",
