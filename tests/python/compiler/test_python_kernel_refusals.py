@@ -38,6 +38,11 @@ def early(v):
     return -v
 
 
+def bump(memory):
+    memory[0] = memory[0] + 1
+    return memory[0]
+
+
 def loops(v):
     s = 0.0
     for i in range(3):
@@ -46,7 +51,7 @@ def loops(v):
 
 
 """
-KERNEL = 'def f(x: f32["N"], y: f64["N"], t: f32["N", "D"], k: i64, cond: bool_) -> f32["N"]:\n'
+KERNEL = 'def f(x: f32["N"], y: f64["N"], t: f32["N", "D"], h: f16["N"], k: i64, cond: bool_) -> f32["N"]:\n'
 LOOP = "for i in range(N):\n    "
 _numbers = itertools.count()
 
@@ -183,6 +188,13 @@ CONSTRUCTS = [
 ]
 
 VALUES = [
+    ("out[0] = x[0] / N", "x[0] / N", "`/`: f32 and i64 don't mix: convert one side, such as f32(...)"),
+    ("out[0] = x[0] + y[0]", "x[0] + y[0]", "`+`: f32 and f64 don't mix: convert one side, such as f64(...)"),
+    ("out[0] = h[0] * 2", "h[0] * 2", "`*`: f16 is for storage: convert it, f32(...)"),
+    ("out[0] = x[0] // 2", "x[0] // 2", "`//` is for integers, got f32: write math.floor(a / b)"),
+    ("out[0] = math.exp(k)", "math.exp(k)", "exp(): i64 isn't a float: convert it, f32(...)"),
+    ("out[0] = k", "out[0] = k", "`out` is f32, and gets i64: convert it, f32(...)"),
+    ("out[0] = y[0]", "out[0] = y[0]", "`out` is f32, and gets f64: convert it, f32(...)"),
     (LOOP + "s += x[i]", "s", "`s` has no value yet: assign it before, such as `s = 0.0`"),
     (
         LOOP + "s = x[i]\nout[0] = s",
@@ -198,7 +210,7 @@ VALUES = [
     (
         LOOP + "out[i] = missing",
         "missing",
-        "`missing` isn't defined: the contract has x, y, t, k, cond, out, N, D, and other names need a value before the kernel "
+        "`missing` isn't defined: the contract has x, y, t, h, k, cond, out, N, D, and other names need a value before the kernel "
         "is made (helpers stand above it)",
     ),
     (
@@ -323,6 +335,12 @@ CALLS = [
         "a generator goes into sum(), math.prod(), max(), min(), any() or all(), which take nothing else",
     ),
     (
+        "out[0] = out[0] + bump(out)",
+        "memory[0] = memory[0] + 1",
+        "`out` is written by a helper that is called inside an expression, which may read it before or after: call the helper in "
+        "a line of its own",
+    ),
+    (
         "out[0] = sum(loops(x[j]) for j in range(N))",
         None,
         "`s`, which changes in a loop or a branch, inside sum() or the like: the value of a generator, and helpers that it calls, "
@@ -343,8 +361,8 @@ def test_what_a_kernel_cannot_have_is_underlined(
         message = found.partition(": ")[2].partition("\n")[0]
         assert message
     message = message.replace("{loop}", str(first))
-    if marked is None:  # in the helper, and what called it
-        marked = "s = 0.0"
+    if marked is None or marked.startswith("memory"):  # in the helper, and what called it
+        marked = marked or "s = 0.0"
         called = f"\n  called by f, {path}, line {first}"
         assert found == underlined(path, HEAD, marked, message) + called
         return

@@ -206,6 +206,14 @@ def pair(v, scale):
 def fill(memory, value, n):
     for i in range(n):
         memory[i] = value
+    return memory[0] * 2
+
+
+def scratch(v):
+    kept = local(f32[2])
+    kept[0] = v
+    kept[1] = kept[0] + 1
+    return kept[1]
 
 
 def test_helpers() -> None:

@@ -12,6 +12,7 @@ from kernpack_compiler.lang._runtime import Runtime
 from kernpack_compiler.lang._source import Files, Source, marker
 from kernpack_compiler.lang._statements import Statements
 from kernpack_compiler.lang._tree import RUNTIME, at, runtime
+from kernpack_compiler.lang._values import plain
 
 
 class Codes:
@@ -77,9 +78,8 @@ def _function(function: FunctionType, code: CodeType, recorder: Runtime) -> Func
     """The code as a function that sees the names of the author's function, as they are now."""
     space = {**function.__globals__, **_closure(function)}
     for name in code.co_names:
-        value: Any = space.get(name)
-        if type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__"):
-            space[name] = value.item()  # a NumPy number
+        if name in space:
+            space[name] = plain(space[name])
     space[RUNTIME] = recorder
     return FunctionType(code, marker(space), function.__name__)
 

@@ -85,15 +85,14 @@ class Expressions(ast.NodeTransformer):
         return at(node, runtime("chain", ops, first, second, *(function(side) for side in rest)))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        return self.call(node, None)
+        return self.call(node, "nested")
 
-    def call(self, node: ast.Call, name: str | None) -> ast.expr:
-        """name: of the variable that gets the value."""
+    def call(self, node: ast.Call, word: str, name: str | None = None) -> ast.expr:
+        """word: `call`, or `nested` inside an expression. name: of the variable that gets the value."""
         if node.args and isinstance(node.args[0], ast.GeneratorExp):
             return self._fold(node, node.args[0])
-        return at(
-            node, runtime("call", text(name), self.expression(node.func), *self.arguments(node), keywords=node.keywords)
-        )
+        function_ = self.expression(node.func)
+        return at(node, runtime(word, text(name), function_, *self.arguments(node), keywords=node.keywords))
 
     def arguments(self, node: ast.Call) -> list[ast.expr]:
         """Rewrites the arguments of a call, the keywords in place. Words such as "masked" stay."""

@@ -20,6 +20,7 @@ from kernpack_compiler._wheel import export_wheel
 from kernpack_compiler.lang import _plain
 from kernpack_compiler.lang._compile import Codes
 from kernpack_compiler.lang._contract import contract_of
+from kernpack_compiler.lang._refusals import in_words_of_python
 from kernpack_compiler.lang._runtime import Runtime
 from kernpack_compiler.lang._source import KernelError, Source, is_the_authors
 
@@ -137,7 +138,7 @@ class Kernel:
                 f"`{name}` isn't defined: the contract has {known}, and other names need a value before the kernel is made "
                 "(helpers stand above it)"
             )
-        return re.sub(r"^.*?, line \d+(, column \d+)?: ", "", str(error))
+        return in_words_of_python(re.sub(r"^.*?, line \d+(, column \d+)?: ", "", str(error)))
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}{self._contract.header}>"

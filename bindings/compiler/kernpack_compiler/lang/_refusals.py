@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 REFUSED: dict[type[ast.AST], str] = {
     ast.While: "`while`: a kernel's loops are counted; write `for step in range(limit):`, and the rest under an `if`",
@@ -80,6 +81,27 @@ MATH = (
 ARRAYS = "works on whole arrays; a kernel works on elements: write a loop, or sum(x[i, j] for j in range(D)), and functions of math"
 
 ARGMAX = "keep the best value and its index in a loop: `if x[i, j] > best:`, then `best = x[i, j]` and `at = j`"
+
+
+_MIXED = re.compile(r"^(\S+): expected operands of one type, got (\w+) and (\w+); cast one of them$")
+_STORED = re.compile(r"^(\S+): does not take (\w+), a storage type: cast to f32 first$")
+_NOT_TAKEN = re.compile(r"^(\w+): does not take (f32|f64|[iu]\d+)$")
+_FLOOR = {"floordiv": "//", "floormod": "%"}
+
+
+def in_words_of_python(message: str) -> str:
+    """An error of the IR about types, as the author of a kernel writes its operations."""
+    if found := _MIXED.match(message):
+        op, a, b = found.groups()
+        wider = max(a, b, key=lambda name: (name[0] in "bf", name[1:].isdigit() and int(name[1:])))
+        return f"`{_FLOOR.get(op, op)}`: {a} and {b} don't mix: convert one side, such as {wider}(...)"
+    if found := _STORED.match(message):
+        return f"`{_FLOOR.get(found[1], found[1])}`: {found[2]} is for storage: convert it, f32(...)"
+    if found := _NOT_TAKEN.match(message):
+        if found[1] in _FLOOR:
+            return f"`{_FLOOR[found[1]]}` is for integers, got {found[2]}: write math.floor(a / b)"
+        return f"{found[1]}(): {found[2]} isn't a float: convert it, f32(...)"
+    return message
 
 
 def refusal(node: ast.AST) -> str:

@@ -14,7 +14,7 @@ from kernpack_compiler.lang import _functions, _words
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
 from kernpack_compiler.lang._folds import Folds
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import Cell, condition, is_known, kind_of, type_of, typed
+from kernpack_compiler.lang._values import Cell, condition, is_known, kind_of, plain, type_of, typed
 
 
 class Runtime(Folds):
@@ -29,6 +29,7 @@ class Runtime(Folds):
         self._inputs, self._inline, self._cells = inputs, inline, cells
         self._masks: list[ir.Expr] = []
         self._inlining: list[Any] = []
+        self._made: list[ir.Buffer] | None = None  # in a helper that an expression calls: the memory that it made
 
     # Elements
 
@@ -45,7 +46,7 @@ class Runtime(Folds):
                     "a tuple or list of Python is indexed by known numbers; loop over it, "
                     "`for value in values:`, or store its numbers into `local(f32[n])`"
                 )
-            return owner[index]
+            return plain(owner[index])
         raise Refusal(f"expected a tensor before [...], got {kind_of(owner)}")
 
     def store(self, owner: Any, index: Any, value: Any) -> None:
@@ -54,9 +55,18 @@ class Runtime(Folds):
             raise Refusal(f"expected a tensor before [...], got {kind_of(owner)}")
         if owner.scope == "global" and owner.name in self._inputs:
             raise Refusal(f"`{owner.name}` is an input: to write to it, annotate it as `{owner.name}: inout(...)`")
+        if self._made is not None and not any(owner is made for made in self._made):
+            raise Refusal(
+                f"`{owner.name}` is written by a helper that is called inside an expression, which may read it before or after: "
+                "call the helper in a line of its own"
+            )
         indices, mask = _indices(owner, index), self._mask()
         if not isinstance(value, ir.Expr) and not is_known(value):
             raise Refusal(f"`{owner.name}` holds numbers, got {kind_of(value)}")
+        if isinstance(value, ir.Expr) and value.type != owner.dtype:
+            raise Refusal(
+                f"`{owner.name}` is {owner.dtype.name}, and gets {value.type.name}: convert it, {owner.dtype.name}(...)"
+            )
         if mask is None:
             owner[indices] = value
         else:
@@ -70,7 +80,7 @@ class Runtime(Folds):
             )
         if isinstance(owner, ir.Expr):
             raise Refusal(f"`.{name}`: a number of a kernel has no attributes")
-        return getattr(owner, name)
+        return plain(getattr(owner, name))
 
     # Conditions
 
@@ -227,7 +237,8 @@ class Runtime(Folds):
         """A loop over a tuple or a list of Python is written out."""
         if not isinstance(values, tuple | list | range):
             raise Refusal(f"a loop goes over range(n), got {kind_of(values)}")
-        yield from values
+        for value in values:
+            yield plain(value)
 
     def when(self, test: Any) -> Iterator[None]:
         if isinstance(test, ir.Expr):
@@ -244,8 +255,16 @@ class Runtime(Folds):
 
     # Calls
 
+    def nested(self, name: str | None, function: Any, *args: Any, **options: Any) -> Any:
+        """A call inside an expression."""
+        before, self._made = self._made, [] if self._made is None else self._made
+        try:
+            return self.call(name, function, *args, **options)
+        finally:
+            self._made = before
+
     def call(self, name: str | None, function: Any, *args: Any, **options: Any) -> Any:
-        """name: of the variable that gets the value."""
+        """A call that is a line of its own, or whose value a variable gets: that of this name."""
         operation = _functions.operation(function)
         if operation is not None:
             return self._operation(function, operation, args, options)
@@ -257,7 +276,10 @@ class Runtime(Folds):
             return _functions.between(function, args)
         if function in _functions.SCOPES:
             self.recording("memory")
-            return _functions.memory(function, args, name)
+            made = _functions.memory(function, args, name)
+            if self._made is not None:
+                self._made.append(made)
+            return made
         if function is _words.barrier:
             self.recording("a barrier")
             return ir.barrier()

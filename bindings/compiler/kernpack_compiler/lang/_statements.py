@@ -88,12 +88,12 @@ class Statements(Expressions):
     def _together(self, value: ast.expr, names: list[str]) -> ast.expr:
         if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(names):
             return self.expression(value)
-        value.elts = [self._value(part, name) for part, name in zip(value.elts, names, strict=True)]
+        value.elts = [self._value(part, name, "nested") for part, name in zip(value.elts, names, strict=True)]
         return value
 
-    def _value(self, value: ast.expr, name: str) -> ast.expr:
+    def _value(self, value: ast.expr, name: str, word: str = "call") -> ast.expr:
         """The value of a variable, whose name memory gets."""
-        return self.call(value, name) if isinstance(value, ast.Call) else self.expression(value)
+        return self.call(value, word, name) if isinstance(value, ast.Call) else self.expression(value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         if node.value is None:
@@ -205,7 +205,7 @@ class Statements(Expressions):
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         if isinstance(node.value, ast.Constant):  # the docstring, or `...`
             return at(node, ast.Pass())
-        node.value = self.expression(node.value)
+        node.value = self.call(node.value, "call") if isinstance(node.value, ast.Call) else self.expression(node.value)
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:

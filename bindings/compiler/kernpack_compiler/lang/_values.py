@@ -15,6 +15,12 @@ def is_known(value: Any) -> bool:
     return isinstance(value, bool | int | float)
 
 
+def plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, whose type is that of the operand beside it."""
+    is_number = type(value).__module__ == "numpy" and hasattr(value, "item") and not hasattr(value, "__len__")
+    return value.item() if is_number else value
+
+
 def type_of(value: Any, float_type: str) -> str:
     """The type of a value; of a number without one, the kernel's."""
     if isinstance(value, ir.Expr):
