@@ -53,6 +53,7 @@ PYTHON = [
     "kernpack_sdk.testing",
     "kernpack_compiler",
     "kernpack_compiler.ir",
+    "kernpack_compiler.lang",
     "kernpack_compiler.program",
 ]
 

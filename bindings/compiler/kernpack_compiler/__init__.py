@@ -1,4 +1,5 @@
-"""Targets, virtual devices and compilation configurations, what code is compiled for and where a plan puts it; the IR."""
+"""Targets, virtual devices and compilation configurations, what code is compiled for and where a plan puts it; the IR, and
+kernels in plain Python."""
 
 import copyreg as _copyreg
 
@@ -12,7 +13,7 @@ if _kernpack.__version__ != __version__:  # pip sees to that; a folder on PYTHON
         "pip install -U kernpack kernpack-compiler"
     )
 
-from . import _nvrtc, ir
+from . import _nvrtc, ir, lang
 from ._build import BuiltModule, build, export_library, register_generator, remove_generator
 from ._native import (
     BestMatch,
@@ -33,11 +34,15 @@ from ._native import (
     tag_definition,
 )
 from ._wheel import export_wheel
+from .lang._kernel import Kernel, kernel
+from .lang._source import KernelError
 
 __all__ = [
     "BestMatch",
     "BuiltModule",
     "CompilationConfig",
+    "Kernel",
+    "KernelError",
     "Target",
     "TargetKind",
     "TargetMatch",
@@ -50,6 +55,8 @@ __all__ = [
     "export_library",
     "export_wheel",
     "ir",
+    "kernel",
+    "lang",
     "list_generators",
     "list_tags",
     "match",
@@ -68,6 +75,6 @@ def _kind(name: str) -> TargetKind:
 _kernpack.register_func("kernpack.find_nvrtc", _nvrtc.find, replace=True)
 _copyreg.pickle(TargetKind, lambda kind: (_kind, (kind.name,)))
 for _name in __all__:
-    if _name != "ir":
+    if _name not in ("ir", "lang"):
         globals()[_name].__module__ = __name__  # what pickles and help() say
 del _name

@@ -25,6 +25,7 @@ PACKAGES = (
     "kernpack_kernels.torch.nn",
     "kernpack_compiler",
     "kernpack_compiler.ir",
+    "kernpack_compiler.lang",
     "kernpack_compiler.program",
     "kernpack_cuda_emulator",
 )
