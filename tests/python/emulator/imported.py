@@ -106,6 +106,39 @@ def extents() -> None:
         print(error)
 
 
+def choose() -> None:
+    """Of several kernels behind one function, as import_triton() makes them, the right one runs."""
+    import kernpack_compiler as kc
+    from kernpack_compiler._imports import _code
+    from kernpack_compiler._imports._function import Binary, Launch, write
+
+    text = PTX.read_text()
+    adds = "fma.rn.f64 	%fd4, %fd2, %fd1, %fd3;"  # x * k + y
+    assert adds in text
+    other = text.replace(adds, "fma.rn.f64 	%fd4, %fd2, %fd1, %fd2;")  # x * k + x
+    plain, marked = (_code.read(code, "test") for code in (text, other))
+    given = {"args": ["x", "y", "n", "2.0"], "grid": ["ceildiv(N, B)"], "block": [64], "names": {"B": 64}}
+    number, pointer = (
+        [Binary(marked[0], marked[0].entries["add"], mask), Binary(plain[0], plain[0].entries["add"])]
+        for mask in (1 << 2, 1 << 0 | 1 << 1)
+    )
+    launches = [
+        Launch(number, when="n < 40", **given),
+        Launch(pointer, when="n < 50", **given),
+        Launch(number[1:], when="50 <= n <= 60 or n == 64", **given),
+    ]
+    add = kc.build_imported(write("add", "(x: f64[N], y!: f64[N], n: int) -> ()", launches)).add
+    for n, by_marked in ((16, True), (17, False), (32, True), (40, True), (41, True), (50, False), (64, False)):
+        x, y = np.full(n, 10.0), np.ones(n)
+        there = on_device(y)
+        add(on_device(x), there, n)
+        np.testing.assert_array_equal(back(there), x * 2 + (x if by_marked else y), err_msg=str(n))
+    try:
+        add(on_device(np.ones(63)), on_device(np.ones(63)), 63)
+    except ValueError as error:
+        print(error)
+
+
 def frameworks() -> None:
     """Arrays of every framework on the processor, and what came from them on the device: one module of two kinds."""
     import jax

@@ -47,6 +47,10 @@ def test_launches_that_no_device_takes_are_named() -> None:
     assert narrow == "narrow: N << 33: expected a number that fits 32 bits, which the kernel takes, got 25769803776"
 
 
+def test_the_kernel_is_chosen_by_conditions_and_by_what_is_a_multiple_of_16() -> None:
+    assert _lines("choose") == ["add: none of its configurations is for these sizes"]
+
+
 ON_CPU = """module "rows" target "llvm"
 func normalise(x: f32[R, N], k: f64) -> (y: f32[R, N]) signature "(x: f32[R, N], k: float = 1.0) -> (y: f32[R, N])" {
   for i in 0..R {
