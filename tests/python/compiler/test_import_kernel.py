@@ -86,6 +86,8 @@ def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
         ({"args": ["x", "y", "N +", "k"]}, "args[2]: 'N +': expected an expression, such as 'ceildiv(N, 64)'"),
         ({"args": ["x", "y", "N.size", "k"]}, "args[2]: 'N.size': 'N.size' isn't taken; write numbers, names"),
         ({"args": ["x", "y", "x + 1", "k"]}, "'x' is a tensor; write dims and scalars"),
+        ({"args": ["x", "workspace(0 - 1)", "N", "k"]}, "args[1]: workspace(): expected a number of bytes from 0, got -1"),
+        ({"args": ["x", "y", "workspace(4)", "k"]}, "(.u32) takes no pointer, got 'workspace(4)'"),
         ({"grid": 0}, "normalise: grid.x: expected a whole number from 1 to 2^31 - 1, got 0"),
         ({"grid": 2**31}, "normalise: grid.x: expected a whole number from 1 to 2^31 - 1, got 2147483648"),
         ({"grid": "1 // 0"}, "normalise: grid.x: '1 // 0': "),

@@ -139,6 +139,30 @@ def choose() -> None:
         print(error)
 
 
+def workspace() -> None:
+    """Memory for the call is as large as it was asked for: the device finds what lies outside."""
+    import kernpack_compiler as kc
+
+    for size in ("4 * R * N", "4 * R * N - 4"):
+        scratch = kc.import_kernel(
+            PTX,
+            "(x: f32[R, N], y!: f32[R]) -> ()",
+            entry="normalise",
+            args=["x", f"workspace({size})", "N", "1.0"],
+            grid="R",
+            block=32,
+            shared=128,
+        )
+        k = kc.build_imported(scratch)
+        x, y = on_device(rows(300, 1024)), on_device(np.ones(300, np.float32))
+        try:
+            k.normalise(x, y)
+            np.testing.assert_array_equal(back(y), 1)
+            print("inside")
+        except RuntimeError as error:
+            print(error)
+
+
 def frameworks() -> None:
     """Arrays of every framework on the processor, and what came from them on the device: one module of two kinds."""
     import jax

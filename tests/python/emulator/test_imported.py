@@ -51,6 +51,12 @@ def test_the_kernel_is_chosen_by_conditions_and_by_what_is_a_multiple_of_16() ->
     assert _lines("choose") == ["add: none of its configurations is for these sizes"]
 
 
+def test_a_workspace_has_the_bytes_that_were_asked_for() -> None:
+    fits, outside = _lines("workspace")
+    assert fits == "inside"
+    assert "st.global.f32 writes 4 bytes" in outside
+
+
 ON_CPU = """module "rows" target "llvm"
 func normalise(x: f32[R, N], k: f64) -> (y: f32[R, N]) signature "(x: f32[R, N], k: float = 1.0) -> (y: f32[R, N])" {
   for i in 0..R {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from kernpack_compiler._imports._entry import Entry, Parameter
 from kernpack_compiler._native.ir import PrimFunc
 
 _POINTER = 8
+_WORKSPACE = re.compile(r"workspace\((.*)\)", re.DOTALL)
 _INTEGERS = {1: ir.i8, 2: ir.i16, 4: ir.i32, 8: ir.i64}
 _FLOATS = {4: ir.f32, 8: ir.f64}
 
@@ -48,15 +50,25 @@ class Arguments:
         where = f"{self.function}: args[{i}]"
         into = f"parameter {i} of kernel '{kernel}' ({parameter.text})"
         tensor = self.known.get(given.strip()) if isinstance(given, str) else None
-        if isinstance(tensor, ir.Buffer) or given is None:
+        bytes_ = _WORKSPACE.fullmatch(given.strip()) if isinstance(given, str) else None
+        if bytes_ is not None and parameter.size == _POINTER and not parameter.type.startswith("f"):
+            return self.workspace(bytes_[1], i, where)
+        if isinstance(tensor, ir.Buffer) or given is None or bytes_ is not None:
             if parameter.size != _POINTER or parameter.type.startswith("f"):
-                what = "a null pointer" if given is None else f"the tensor '{given}'"
+                what = "a null pointer" if given is None else f"'{given}'" if bytes_ else f"the tensor '{given}'"
                 raise ValueError(f"{where}: {into} takes no pointer, got {what}")
             return ir.i64(0) if given is None else tensor
         if parameter.type == "array":
             raise ValueError(f"{where}: {into} is a struct passed by value; pointers and numbers are taken")
         value = _expression.evaluate(given, self.known, where)
         return self.number(value, given, parameter, where, into)
+
+    def workspace(self, given: str, i: int, where: str) -> Any:
+        """Memory of the device for one call, whose contents are undefined."""
+        count = _expression.evaluate(given, self.known, where)
+        if not isinstance(count, ir.Expr) and (type(count) is not int or count < 0):
+            raise ValueError(f"{where}: workspace(): expected a number of bytes from 0, got {count!r}")
+        return ir.alloc("u8", [count], "workspace", f"workspace_{i}")
 
     def number(self, value: Any, given: object, parameter: Parameter, where: str, into: str) -> Any:
         floats = isinstance(value, float) or (isinstance(value, ir.Expr) and value.type.name in ("f32", "f64"))
