@@ -15,6 +15,7 @@ if _kernpack.__version__ != __version__:  # pip sees to that; a folder on PYTHON
 
 from . import _nvrtc, ir, lang
 from ._build import BuiltModule, build, export_library, register_generator, remove_generator
+from ._imports import ImportedFunction, ImportedModule, build_imported, import_kernel, import_triton
 from ._native import (
     BestMatch,
     CompilationConfig,
@@ -41,6 +42,8 @@ __all__ = [
     "BestMatch",
     "BuiltModule",
     "CompilationConfig",
+    "ImportedFunction",
+    "ImportedModule",
     "Kernel",
     "KernelError",
     "Target",
@@ -50,10 +53,13 @@ __all__ = [
     "add_tag",
     "add_target_kind",
     "build",
+    "build_imported",
     "cpu_features",
     "cpu_models",
     "export_library",
     "export_wheel",
+    "import_kernel",
+    "import_triton",
     "ir",
     "kernel",
     "lang",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +16,7 @@ import kernpack
 from kernpack_compiler import _native
 
 if TYPE_CHECKING:
+    from kernpack_compiler._imports import ImportedFunction
     from kernpack_compiler._native import TargetSpec
     from kernpack_compiler._native.ir import IRModule
 
@@ -47,7 +49,7 @@ class Exported(Protocol):
 
 
 def export_wheel(
-    modules: Sequence[Exported],
+    modules: Sequence[Exported | ImportedFunction],
     folder: str | os.PathLike[str],
     name: str,
     version: str,
@@ -56,7 +58,8 @@ def export_wheel(
     summary: str = "Kernels that Kernpack generated",
 ) -> Path:
     """Writes a wheel of the modules to a folder, and returns its path. Modules of one name load as one: with functions of
-    different names, or the same functions for different targets.
+    different names, or the same functions for different targets. Functions that import_kernel() made are modules' parts:
+    they go into the module of the others.
 
     name: of the package, "my-kernels"; kernpack.load("my_kernels") finds it once the wheel is installed.
     version: as in PyPI's rules (PEP 440).
@@ -73,22 +76,47 @@ def export_wheel(
         raise ValueError(f"export_wheel: version: expected a version such as '1.0.0', got {version!r}")
     if not modules:
         raise ValueError("export_wheel: expected at least one module")
-    names = sorted({module.name for module in modules})
-    if len(names) > 1:
-        raise ValueError(f"export_wheel: expected modules of one name, got {', '.join(names)}: they load as one module")
-    tools = _tools()
     package = re.sub(r"[-_.]+", "_", name).lower()
+    writers = _writers(modules, package, target)
+    tools = _tools()
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary) / "tree"
         (tree / package).mkdir(parents=True)
-        for index, module in enumerate(modules):
+        for index, write in enumerate(writers):
             library = f"{package}_{index}.so" if index else f"{package}.so"
-            if target is None:
-                module.export_library(tree / package / library)
-            else:
-                _native.export_library(module.ir, target, str(tree / package / library), module.checked)
+            write(tree / package / library)
         _write_information(tree / f"{package}-{version}.dist-info", package, name, version, summary)
         return tools.pack(tree, Path(folder))
+
+
+def _writers(
+    given: Sequence[Exported | ImportedFunction], package: str, target: TargetSpec | None
+) -> list[Callable[[Path], object]]:
+    """What writes each shared object of the wheel: one for a module, and one for all imported functions."""
+    from kernpack_compiler._imports import ImportedFunction, ImportedModule
+    from kernpack_compiler._imports._module import export, target_of
+
+    functions = [one for one in given if isinstance(one, ImportedFunction)]
+    modules = [one for one in given if not isinstance(one, ImportedFunction)]
+    names = sorted({module.name for module in modules})
+    if len(names) > 1:
+        raise ValueError(f"export_wheel: expected modules of one name, got {', '.join(names)}: they load as one module")
+    writers: list[Callable[[Path], object]] = []
+    for module in modules:
+        if target is None:
+            writers.append(module.export_library)
+        elif isinstance(module, ImportedModule):
+            writers.append(functools.partial(module.export_library, host=target))
+        else:
+            writers.append(functools.partial(_export_for, module, target))
+    if functions:
+        name = names[0] if names else package
+        writers.append(lambda path: export(functions, name, path, target_of(target)))
+    return writers
+
+
+def _export_for(module: Exported, target: TargetSpec, path: Path) -> None:
+    _native.export_library(module.ir, target, str(path), module.checked)
 
 
 def _write_information(folder: Path, package: str, name: str, version: str, summary: str) -> None:

@@ -3,6 +3,7 @@
 
 #include "author.h"
 #include "bindings.h"
+#include "imported.h"
 #include "ir_bindings.h"
 #include "target/host.h"
 
@@ -44,6 +45,7 @@ PYBIND11_MODULE(_native, module) {
   BindIr(module);
   BindObjects();
   BindBuild(module);
+  BindImported(module);
   BindProgram(module);
   ExplainArguments(module, "");
 }

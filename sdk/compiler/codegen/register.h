@@ -12,6 +12,9 @@ void RegisterC();
 // whose host's half the machine's C compiler makes.
 void RegisterLlvm();
 
+// Makes the functions that launch imported kernels; null where the SDK is built without LLVM.
+const HostHalf* HostOfImports();
+
 void RegisterCuda(const HostHalf& host);
 void RegisterOpenCl(const HostHalf& host);
 

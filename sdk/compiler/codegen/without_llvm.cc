@@ -15,4 +15,6 @@ void RegisterLlvm() {
   RegisterCuda(CHost());
 }
 
+const HostHalf* HostOfImports() { return nullptr; }
+
 }  // namespace kernpack::sdk

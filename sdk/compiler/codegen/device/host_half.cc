@@ -3,6 +3,7 @@
 #include <kernpack/error.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/launch_limits.h"
 
@@ -22,9 +23,23 @@ ir::DeviceModule ModuleOf(const DeviceKind& kind, const ir::IRModule& module, co
 }
 
 ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module, const Target& target) {
-  const auto& functions = module.module().functions;
+  CheckDeviceFunctions(module.module());
+  return {kind.name, target.device_type(), module, kind.images(module, target)};
+}
+
+}  // namespace
+
+std::vector<size_t> ir::CompiledDevice::VariantsOf(const FuncNode& f) const {
+  if (const auto found = variants.find(f.name); found != variants.end()) return found->second;
+  std::vector<size_t> all(images.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
+}
+
+void CheckDeviceFunctions(const ir::IRModule& module) {
+  const auto& functions = module.functions;
   if (std::all_of(functions.begin(), functions.end(), [](const ir::PrimFunc& f) { return f->is_private; })) {
-    KP_THROW(ValueError) << "module '" << module.module().name << "' has no function that is not private";
+    KP_THROW(ValueError) << "module '" << module.name << "' has no function that is not private";
   }
   for (const ir::PrimFunc& f : functions) {
     const auto has_tensor = [](const ir::FuncNode& g) {
@@ -33,10 +48,7 @@ ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module
     if (f->is_private || has_tensor(*f)) continue;
     KP_THROW(ValueError) << f->name << ": a function of a device needs a tensor parameter, which determines the device";
   }
-  return {kind.name, target.device_type(), module, kind.images(module, target)};
 }
-
-}  // namespace
 
 void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host) {
   const auto build = [&kind, &host](const ir::IRModule& input, const Target& target) {

@@ -15,6 +15,10 @@ struct CompiledDevice {
   int32_t device_type;
   const DeviceModule& module;
   std::vector<DeviceImage> images;
+  // Of a function by name, an image of each target that it has a variant for. Without a row: all images.
+  std::unordered_map<std::string, std::vector<size_t>> variants = {};
+
+  std::vector<size_t> VariantsOf(const FuncNode& f) const;
 };
 
 }  // namespace ir
@@ -32,6 +36,9 @@ struct DeviceKind {
   // The program, compiled where this machine does it.
   std::vector<ir::DeviceImage> (*images)(const ir::DeviceModule& module, const Target& target);
 };
+
+// ValueError where no host calls a function of the module, or where one has no tensor, which determines the device.
+void CheckDeviceFunctions(const ir::IRModule& module);
 
 // Registers target.build, target.export and target.source of the kind. `kind` and `host` have static storage.
 void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host);

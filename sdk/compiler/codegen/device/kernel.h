@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_KERNEL_H_
 #define KERNPACK_SDK_COMPILER_CODEGEN_DEVICE_KERNEL_H_
 
+#include <array>
 #include <unordered_set>
 
 #include "codegen/c_family/body.h"
@@ -22,6 +23,17 @@ struct KernelArgument {
   Var var;
   Buffer buffer;
   int64_t bytes = 0;  // kBlock's
+  Expr value = {};  // kScalar's of an imported kernel, which has no variable
+};
+
+// A kernel that another compiler made.
+struct ImportedKernel {
+  std::string function;  // the private function of the module that stands for it
+  std::string entry;  // its name in the image
+  size_t image = 0;
+  uint64_t multiples = 0;  // bit i: parameter i takes multiples of 16 alone: addresses, or integers
+  uint32_t shared = 0;  // bytes of dynamic shared memory besides those of the launch
+  std::array<uint32_t, 3> cluster = {};  // blocks of a cluster; 0: as the code says
 };
 
 // A kernel as who launches it knows it.
@@ -29,6 +41,7 @@ struct Kernel {
   std::string name;
   std::vector<KernelArgument> arguments;
   std::vector<const StmtNode*> asserts;  // of the module; assert i writes i + 1
+  std::vector<ImportedKernel> imported;  // a launch takes the first that fits; none: the kernel is the module's own
 };
 
 class KernelText : public CBody {

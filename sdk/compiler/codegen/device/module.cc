@@ -1,9 +1,12 @@
 #include "codegen/device/module.h"
 
+#include <kernpack/error.h>
 #include <kernpack/sdk/ir/pass.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <iterator>
 
 #include "ir/stable_hash.h"
 #include "codegen/device/launches.h"
@@ -61,6 +64,39 @@ class Kernels {
   }
 };
 
+// Every launch of the block, outermost first.
+void EachLaunch(const Block& block, const std::function<void(const StmtNode&)>& visit) {
+  for (const Stmt& s : block) {
+    if (s->kind == StmtKind::kLaunch) {
+      visit(*s);
+      continue;
+    }
+    EachLaunch(s->body, visit);
+    EachLaunch(s->otherwise, visit);
+  }
+}
+
+// The kernel that a launch's body calls, with what it is given.
+Kernel ImportedBy(const StmtNode& launch, const IRModule& module, const std::vector<ImportedKernel>& kernels) {
+  const bool calls = launch.body.size() == 1 && launch.body.front()->kind == StmtKind::kCall;
+  if (!calls) KP_THROW(ValueError) << "a launch of an imported kernel holds one call and nothing else";
+  const StmtNode& call = *launch.body.front();
+  Kernel kernel{call.name, {}, {}, {}};
+  auto buffer = call.buffers.begin();
+  auto scalar = call.args.begin();
+  for (const Param& p : module.Find(call.name)->params) {
+    if (p.buffer) {
+      kernel.arguments.push_back({KernelArgument::kMemory, {}, *buffer++});
+    } else {
+      kernel.arguments.push_back({KernelArgument::kScalar, {}, {}, 0, *scalar++});
+    }
+  }
+  std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(kernel.imported),
+               [&](const ImportedKernel& k) { return k.function == call.name; });
+  if (kernel.imported.empty()) KP_THROW(ValueError) << "no imported kernel stands behind '" << call.name << "'";
+  return kernel;
+}
+
 }  // namespace
 
 uint64_t DeviceImage::digest() const { return DeviceCodeDigest(data.data(), data.size()); }
@@ -81,6 +117,30 @@ DeviceModule::DeviceModule(const IRModule& module, const KernelDialect& dialect,
     kernels += Kernels(*f, dialect, &helpers, &names, &kernels_, module_.checked).Write();
   }
   program_ = dialect.Prelude() + helpers.Text() + (has_asserts() ? dialect.Fail() : "") + kernels;
+}
+
+DeviceModule::DeviceModule(const IRModule& module, const std::vector<ImportedKernel>& kernels)
+    : module_(Lower(module)) {
+  for (const PrimFunc& f : module_.functions) {
+    EachLaunch(f->body, [&](const StmtNode& launch) { kernels_[&launch] = ImportedBy(launch, module_, kernels); });
+  }
+  module_.functions.erase(std::remove_if(module_.functions.begin(), module_.functions.end(),
+                                         [&](const PrimFunc& f) {
+                                           return std::any_of(
+                                               kernels.begin(), kernels.end(),
+                                               [&](const ImportedKernel& k) { return k.function == f->name; });
+                                         }),
+                          module_.functions.end());
+  for (const ImportedKernel& k : kernels) {
+    program_ += k.function + ": " + k.entry + " of image " + std::to_string(k.image);
+    if (k.multiples) program_ += ", where those of the mask " + std::to_string(k.multiples) + " are multiples of 16";
+    if (k.shared) program_ += ", shared " + std::to_string(k.shared);
+    if (k.cluster[0]) {
+      program_ += ", cluster";
+      for (const uint32_t extent : k.cluster) program_ += " " + std::to_string(extent);
+    }
+    program_ += "\n";
+  }
 }
 
 bool DeviceModule::has_asserts() const {

@@ -26,9 +26,13 @@ class DeviceModule {
   // `width`: threads of a block of a parallel loop.
   DeviceModule(const IRModule& module, const KernelDialect& dialect, int64_t width);
 
+  // Launches of imported kernels: the body of each is a call of a private function that stands for the kernel, with the kernel's
+  // parameters in order and no statements. Runs Lower().
+  DeviceModule(const IRModule& module, const std::vector<ImportedKernel>& kernels);
+
   // The host's module: lowered; all accesses to memory are in launches.
   const IRModule& module() const { return module_; }
-  // The device's program, in the dialect's language.
+  // The device's program, in the dialect's language; of imported kernels a line for each.
   const std::string& program() const { return program_; }
   // True if a kernel of the module has asserts.
   bool has_asserts() const;

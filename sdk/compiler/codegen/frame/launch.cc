@@ -51,7 +51,10 @@ struct Queue {
   }
 
   int Launch(const KpFrameCall* call, const int64_t* extents, int32_t n, const KpKernelArg* args) const {
-    KpLaunch launch{};
+    return Launch(call, KpLaunch{}, extents, n, args);
+  }
+  int Launch(const KpFrameCall* call, KpLaunch launch, const int64_t* extents, int32_t n,
+             const KpKernelArg* args) const {
     launch.struct_size = sizeof launch;
     for (int d = 0; d < 3; ++d) {
       launch.grid[d] = static_cast<uint32_t>(extents[d]);
@@ -62,6 +65,22 @@ struct Queue {
     return api->launch(api, call->device, kernel, &launch, stream);
   }
 };
+
+// Whether those of the arguments that have to be multiples of 16 are.
+bool Takes(const KpFrameKernel& kernel, int32_t n, const KpKernelArg* args) {
+  for (int32_t i = 0; i < n && i < 64; ++i) {
+    if ((kernel.multiples >> i & 1) == 0) continue;
+    uint64_t value = args[i].offset;
+    if (args[i].kind == KP_ARG_MEMORY) {
+      value += reinterpret_cast<uintptr_t>(args[i].data);
+    } else {
+      value = 0;
+      memcpy(&value, args[i].data, args[i].size);
+    }
+    if (value % 16 != 0) return false;
+  }
+  return true;
+}
 
 }  // namespace
 }  // namespace kernpack::frame
@@ -122,4 +141,20 @@ int kp_frame_launch_asserting(const KpFrameCall* call, const char* kernel, const
   if (word[0] == 0) return 0;
   const KpFrameAssert& failed = asserts[word[0] - 1];
   return kp_frame_raise_with(call->self, failed.kind, failed.message, word + 1, failed.count);
+}
+
+int kp_frame_launch_imported(const KpFrameCall* call, const KpFrameKernel* kernels, int32_t count,
+                             const int64_t* extents, int32_t n, const KpKernelArg* args) {
+  if (frame::CheckExtents(call->self, extents)) return -1;
+  if (frame::IsEmpty(extents)) return 0;
+  for (const KpFrameKernel* kernel = kernels; kernel != kernels + count; ++kernel) {
+    if (kernel->code->group != call->code->group || !frame::Takes(*kernel, n, args)) continue;
+    const KpFrameCall of_kernel = {call->self, kernel->code, call->device};
+    KpLaunch launch{};
+    launch.dynamic_shared = kernel->shared + static_cast<uint32_t>(extents[6]);
+    for (int d = 0; d < 3; ++d) launch.cluster[d] = kernel->cluster[d];
+    frame::Queue queue;
+    return queue.Find(&of_kernel, kernel->name) ? -1 : queue.Launch(&of_kernel, launch, extents, n, args);
+  }
+  return kp_frame_raise(call->self, "RuntimeError", "this module has no kernel for these arguments");
 }

@@ -19,7 +19,7 @@ typedef struct KpFrameCode {
   uint64_t size;
   uint64_t digest;  // FNV-1a of the data
   int32_t device_type;
-  int32_t reserved;
+  int32_t group;  // that of every code with the same target
 } KpFrameCode;
 
 // A call of a function of a device: what the functions of such a module are handed in place of the instance.
@@ -57,6 +57,20 @@ int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* 
 // the kernel, and raises that one's error.
 int kp_frame_launch_asserting(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
                               KpKernelArg* args, const KpFrameAssert* asserts);
+
+// A kernel that another compiler made. Static storage.
+typedef struct KpFrameKernel {
+  const KpFrameCode* code;
+  const char* name;
+  uint64_t multiples;  // bit i: argument i has to be a multiple of 16: the address of memory, or an integer
+  uint32_t shared;  // bytes of dynamic shared memory besides those of the launch
+  uint32_t cluster[3];  // blocks of a cluster; 0: as the code says
+} KpFrameKernel;
+
+// Queues the first of the kernels that is for the target of the call's code and takes the arguments. `extents`: as above, and then
+// bytes of dynamic shared memory.
+int kp_frame_launch_imported(const KpFrameCall* call, const KpFrameKernel* kernels, int32_t count,
+                             const int64_t* extents, int32_t n, const KpKernelArg* args);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,8 @@ namespace kernpack::sdk::ir {
 // Declares what LLVM function stands for an IR function of this level: (self, parameters..., bound dims...) -> 0 or -1. That
 // of a device has a KpFrameCall in place of `self`, and tensors are KpKernelArgs.
 llvm::Function* DeclareFunction(llvm::Module* module, const Level& level, const FuncNode& f);
+// The variable that holds the KpFrameCodes of a device's module.
+inline constexpr char kCodesName[] = "kp.codes";
 // A global constant of this text, NUL-terminated; one for each text.
 llvm::Constant* TextConstant(llvm::Module* module, std::string_view text);
 
@@ -91,6 +93,8 @@ class FunctionGenerator {
   llvm::Value* DeviceMemory(const BufferNode& b, llvm::Value* times = nullptr);
   void Describe(llvm::Value* argument, KpKernelArgKind kind, int64_t size, llvm::Value* data);
   llvm::Constant* DescribeAsserts(const Kernel& kernel);
+  llvm::Constant* DescribeImported(const Kernel& kernel);
+  llvm::Value* ScalarArgument(const KernelArgument& argument);
   void Launch(const StmtNode& s);
 
   // parallel.cc

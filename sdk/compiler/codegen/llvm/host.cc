@@ -26,7 +26,7 @@ Generated Build(const ir::CompiledDevice& code, const Target& target) {
 void Export(const ir::CompiledDevice& code, const Target& target, const std::string& path) {
   const Target host = HostOf(target);
   const ir::LlvmMachine machine(host);
-  std::string hashed = ir::Print(code.module.module()) + target.str();
+  std::string hashed = ir::Print(code.module.module()) + target.str() + code.module.program();
   for (const ir::DeviceImage& image : code.images) hashed += image.target + image.data;
   ir::ExportMade(code.module.module(), machine, OptionsFor(code, machine.ExportLevels().front(), host), hashed, path);
 }

@@ -63,6 +63,7 @@ void* FrameSymbol(std::string_view name) {
                              {"kp_frame_threads", reinterpret_cast<void*>(&kp_frame_threads)},
                              {"kp_frame_launch", reinterpret_cast<void*>(&kp_frame_launch)},
                              {"kp_frame_launch_asserting", reinterpret_cast<void*>(&kp_frame_launch_asserting)},
+                             {"kp_frame_launch_imported", reinterpret_cast<void*>(&kp_frame_launch_imported)},
                              {"memcpy", reinterpret_cast<void*>(&std::memcpy)},
                              {"memset", reinterpret_cast<void*>(&std::memset)},
                              {"memmove", reinterpret_cast<void*>(&std::memmove)},

@@ -39,10 +39,35 @@ llvm::Constant* FunctionGenerator::DescribeAsserts(const Kernel& kernel) {
   return make.Array(asserts);
 }
 
+// Its KpFrameKernels.
+llvm::Constant* FunctionGenerator::DescribeImported(const Kernel& kernel) {
+  const ConstantMaker make(&module_);
+  auto* codes = module_.getGlobalVariable(kCodesName, /*AllowInternal=*/true);
+  llvm::Type* code = codes->getValueType()->getArrayElementType();
+  std::vector<llvm::Constant*> kernels;
+  for (const ImportedKernel& k : kernel.imported) {
+    kernels.push_back(
+        make.Struct({make.Behind(codes, code, k.image), make.Text(k.entry), make.U64(k.multiples), make.U32(k.shared),
+                     make.U32(k.cluster[0]), make.U32(k.cluster[1]), make.U32(k.cluster[2])}));
+  }
+  return make.Array(kernels);
+}
+
+// Memory with the value.
+llvm::Value* FunctionGenerator::ScalarArgument(const KernelArgument& argument) {
+  const Type type = argument.value ? argument.value->type : argument.var->type;
+  llvm::Value* value = argument.value ? E(argument.value) : scope_.vars.at(argument.var.get());
+  llvm::AllocaInst* memory = Local(MemoryType(b_.getContext(), type));
+  b_.CreateStore(ToMemory(type, value), memory);
+  return memory;
+}
+
 void FunctionGenerator::Launch(const StmtNode& s) {
   const Kernel& kernel = device_->KernelOf(s);
-  llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), 6));
-  for (size_t d = 0; d < 6; ++d) {
+  // An imported kernel's have the bytes of dynamic shared memory behind them.
+  const size_t num_extents = kernel.imported.empty() ? 6 : 7;
+  llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), num_extents));
+  for (size_t d = 0; d < num_extents; ++d) {
     b_.CreateStore(Index(s.args[d]), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), extents, d));
   }
   const size_t n = kernel.arguments.size();
@@ -57,10 +82,8 @@ void FunctionGenerator::Launch(const StmtNode& s) {
       continue;
     }
     if (argument.kind == KernelArgument::kScalar) {
-      const Type type = argument.var->type;
-      llvm::AllocaInst* value = Local(MemoryType(b_.getContext(), type));
-      b_.CreateStore(ToMemory(type, scope_.vars.at(argument.var.get())), value);
-      Describe(to, KP_ARG_VALUE, type.itemsize(), value);
+      const Type type = argument.value ? argument.value->type : argument.var->type;
+      Describe(to, KP_ARG_VALUE, type.itemsize(), ScalarArgument(argument));
       continue;
     }
     llvm::Value* memory = nullptr;
@@ -75,6 +98,12 @@ void FunctionGenerator::Launch(const StmtNode& s) {
       memory = DeviceMemory(*argument.buffer, threads);
     }
     b_.CreateMemCpy(to, llvm::Align(8), memory, llvm::Align(8), sizeof(KpKernelArg));
+  }
+  if (!kernel.imported.empty()) {
+    CheckCall(CallFrame("kp_frame_launch_imported", {scope_.call, DescribeImported(kernel),
+                                                     b_.getInt32(static_cast<uint32_t>(kernel.imported.size())),
+                                                     extents, b_.getInt32(static_cast<uint32_t>(n)), list}));
+    return;
   }
   std::vector<llvm::Value*> args = {scope_.call, TextConstant(&module_, kernel.name), extents,
                                     b_.getInt32(static_cast<uint32_t>(n)), list};

@@ -20,13 +20,28 @@ std::vector<uint32_t> CompileSignature(const std::string& text) {
   return words;
 }
 
+// The device's code, as KpFrameCodes.
+llvm::GlobalVariable* AddCodes(llvm::Module* module, const CompiledDevice& device) {
+  const ConstantMaker make(module);
+  std::vector<llvm::Constant*> codes;
+  std::unordered_map<std::string, uint32_t> groups;
+  for (const DeviceImage& image : device.images) {
+    const uint32_t group = groups.emplace(image.target, static_cast<uint32_t>(codes.size())).first->second;
+    codes.push_back(make.Struct({make.Text(image.target), make.Text(image.format), make.Text(image.name()),
+                                 make.Bytes(image.data), make.U64(image.data.size()), make.U64(image.digest()),
+                                 make.U32(static_cast<uint32_t>(device.device_type)), make.U32(group)}));
+  }
+  auto* type = llvm::ArrayType::get(codes.front()->getType(), codes.size());
+  return make.Global(llvm::ConstantArray::get(type, codes), kCodesName);
+}
+
 class Table {
  public:
-  Table(llvm::Module* module, const IRModule& ir, const ModuleOptions& options)
-      : module_(*module), ir_(ir), options_(options), make_(module) {}
+  // `codes`: what AddCodes() made, or null.
+  Table(llvm::Module* module, const IRModule& ir, const ModuleOptions& options, llvm::GlobalVariable* codes)
+      : module_(*module), ir_(ir), options_(options), make_(module), codes_(codes) {}
 
   void Write() {
-    if (options_.device) AddCodes();
     for (const PrimFunc& f : ir_.functions) {
       if (!f->is_private) AddFunction(*f);
     }
@@ -43,19 +58,8 @@ class Table {
   const ModuleOptions& options_;
   ConstantMaker make_;
   std::vector<llvm::Constant*> defs_;
-  llvm::GlobalVariable* codes_ = nullptr;  // KpFrameCodes
+  llvm::GlobalVariable* codes_;
 
-  // The device's code.
-  void AddCodes() {
-    std::vector<llvm::Constant*> codes;
-    for (const DeviceImage& image : options_.device->images) {
-      codes.push_back(make_.Struct({make_.Text(image.target), make_.Text(image.format), make_.Text(image.name()),
-                                    make_.Bytes(image.data), make_.U64(image.data.size()), make_.U64(image.digest()),
-                                    make_.U32(static_cast<uint32_t>(options_.device->device_type)), make_.U32(0)}));
-    }
-    auto* type = llvm::ArrayType::get(codes.front()->getType(), codes.size());
-    codes_ = make_.Global(llvm::ConstantArray::get(type, codes), "kp.codes");
-  }
   llvm::Constant* Code(size_t i) const {
     return make_.Behind(codes_, llvm::cast<llvm::ArrayType>(codes_->getValueType())->getElementType(), i);
   }
@@ -81,8 +85,9 @@ class Table {
       defs_.push_back(make_.Struct({make_.Text(f.name), entry, info}));
     };
     if (options_.device) {
-      const std::vector<DeviceImage>& images = options_.device->images;
-      for (size_t i = 0; i < images.size(); ++i) add(options_.levels.front(), images[i].target, Code(i));
+      for (const size_t i : options_.device->VariantsOf(f)) {
+        add(options_.levels.front(), options_.device->images[i].target, Code(i));
+      }
     } else {
       for (const Level& level : options_.levels) add(level, level.target, nullptr);
     }
@@ -162,6 +167,7 @@ class Table {
 std::unique_ptr<llvm::Module> MakeModule(const IRModule& module, const ModuleOptions& options,
                                          llvm::LLVMContext* context) {
   auto out = std::make_unique<llvm::Module>(module.name, *context);
+  llvm::GlobalVariable* const codes = options.device ? AddCodes(out.get(), *options.device) : nullptr;
   for (const Level& level : options.levels) {
     for (const PrimFunc& f : module.functions) {
       FunctionGenerator(out.get(), level, options.floats, module, *f,
@@ -169,7 +175,7 @@ std::unique_ptr<llvm::Module> MakeModule(const IRModule& module, const ModuleOpt
           .Run();
     }
   }
-  Table(out.get(), module, options).Write();
+  Table(out.get(), module, options, codes).Write();
   return out;
 }
 

@@ -40,4 +40,6 @@ void RegisterLlvm() {
   RegisterCuda(LlvmHost());
 }
 
+const HostHalf* HostOfImports() { return &LlvmHost(); }
+
 }  // namespace kernpack::sdk

@@ -1,0 +1,7 @@
+"""Kernels that other compilers made, as functions of a Kernpack module."""
+
+from kernpack_compiler._imports._function import ImportedFunction, import_kernel
+from kernpack_compiler._imports._module import ImportedModule, build_imported
+from kernpack_compiler._imports._triton import import_triton
+
+__all__ = ["ImportedFunction", "ImportedModule", "build_imported", "import_kernel", "import_triton"]

@@ -1,0 +1,253 @@
+"""import_triton(): kernels of Triton, compiled where it is installed. Nothing of it is needed where the module runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kernpack_compiler import _native, ir
+from kernpack_compiler._imports import _ptx
+from kernpack_compiler._imports._code import Code
+from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
+from kernpack_compiler._native.ir import Tracer
+
+_WARP = 32
+_ALIGNED = [["tt.divisibility", 16]]
+_TYPES = {
+    "f16": "fp16",
+    "bf16": "bf16",
+    "f32": "fp32",
+    "f64": "fp64",
+    "bool": "i1",
+    "f8_e4m3fn": "fp8e4nv",
+    "f8_e5m2": "fp8e5",
+    **{f"{sign}{bits}": f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)},
+}
+_CASTS = {"fp32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16", "i1": "bool_"}
+_MOST_EXTRAS = 2  # pointers that Triton adds behind the arguments: scratch memory, which code that is taken doesn't use
+# What a launcher of Triton's does for a kernel and this one doesn't: the metadata's name of it, and the value without it.
+_REFUSED = {
+    "global_scratch_size": (0, "scratch memory in global memory"),
+    "profile_scratch_size": (0, "scratch memory for a profiler"),
+    "num_ctas": (1, "clusters (num_ctas)"),
+    "tensordesc_meta": (None, "tensor descriptors (TMA)"),
+    "launch_cooperative_grid": (False, "a cooperative launch"),
+    "launch_pdl": (False, "programmatic dependent launch"),
+    "clc": (False, "cluster launch control"),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """One row of configs=."""
+
+    when: object
+    constants: dict[str, Any]
+    options: dict[str, Any]
+
+
+def import_triton(
+    function: Any,
+    contract: str,
+    *,
+    grid: object,
+    constants: Mapping[str, Any] | None = None,
+    configs: Sequence[Mapping[str, Any]] = (),
+    args: Mapping[str, object] | None = None,
+    types: Mapping[str, str] | None = None,
+    archs: Sequence[int] = (80, 90),
+    ptx: Sequence[int] | None = None,
+    num_warps: int = 4,
+    num_stages: int = 3,
+    name: str | None = None,
+    grad: str = "",
+) -> ImportedFunction:
+    """Compiles a function under @triton.jit, and makes a function of a module of it. Triton needs no GPU for that.
+
+    contract: as of any function (docs/signature.md).
+    grid: up to three extents, each a number or an expression of dims, scalars and constants: "cdiv(M, BM)".
+    constants: values of the parameters that are tl.constexpr.
+    configs: several ways to compile it, tried in this order at each call: {"when": "M <= 16", "constants": {"BM": 16},
+        "num_warps": 4, "num_stages": 3}. Without "when" a row is always taken.
+    args: what parameters get that aren't named as the contract's: {"n": "N", "stride": "N * 2"}.
+    types: Triton's types of scalars; by default an int is "i32", which the call checks, and a float "fp32".
+    archs: compute capabilities to make machine code for. ptx: those to put PTX in for, which newer devices compile; by
+        default the lowest.
+    num_warps, num_stages: of rows that don't say it.
+    name: the function's; by default the kernel's. grad: the function of the module that computes its gradient.
+
+    Each row is compiled twice: for pointers and integers that are multiples of 16, and for any. ImportError without Triton;
+    NotImplementedError, by name, for what a launch here doesn't do; ValueError where parameters and contract don't fit.
+    """
+    kernel = _jit_function(function)
+    chosen = name or kernel.__name__
+    parameters = list(inspect.signature(kernel.fn).parameters)
+    rows = _configs(configs, dict(constants or {}), {"num_warps": num_warps, "num_stages": num_stages}, chosen)
+    for row in rows:
+        unknown = [n for n in row.constants if n not in parameters]
+        if unknown:
+            raise ValueError(
+                f"{chosen}: constants: the kernel has no parameter '{unknown[0]}': {', '.join(parameters)}"
+            )
+    runtime = [n for n in parameters if n not in rows[0].constants]
+    given = _arguments(chosen, contract, runtime, dict(args or {}), parameters)
+    signature = _signature(chosen, contract, given, dict(types or {}))
+    made = sorted(set(archs))
+    if not made:
+        raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
+    with_ptx = [made[0]] if ptx is None else sorted(set(ptx))
+    launches = []
+    for row in rows:
+        if [n for n in parameters if n not in row.constants] != runtime:
+            raise ValueError(
+                f"{chosen}: configs: each row gives values to the same constants; one has {', '.join(row.constants)}, "
+                f"the first {', '.join(rows[0].constants)}"
+            )
+        binaries = [
+            binary
+            for arch in sorted({*made, *with_ptx})
+            for aligned in (True, False)
+            for binary in _compile(kernel, chosen, signature, row, arch, aligned, arch in made, arch in with_ptx)
+        ]
+        extras = {len(b.entry.parameters) - len(runtime) for b in binaries}
+        if len(extras) != 1 or not 0 <= min(extras) <= _MOST_EXTRAS:
+            raise NotImplementedError(
+                f"{chosen}: this version of Triton gives a kernel with {len(runtime)} arguments "
+                f"{sorted(len(b.entry.parameters) for b in binaries)[0]} parameters, which isn't understood; this "
+                "version of kernpack-compiler takes Triton 3.4 to 3.9"
+            )
+        values = [_typed(given[n], signature[n]) for n in runtime] + [None] * extras.pop()
+        numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
+        launches.append(
+            Launch(binaries, values, axes(grid, f"{chosen}: grid"), [row.options["num_warps"] * _WARP],
+                   when=row.when, names=numbers)
+        )  # fmt: skip
+    return write(chosen, contract, launches, grad)
+
+
+def _jit_function(function: Any) -> Any:
+    try:
+        import triton
+    except ImportError as error:
+        raise ImportError(
+            f"import_triton needs Triton, which compiles the kernel: pip install triton ({error})"
+        ) from error
+    if isinstance(function, triton.JITFunction):
+        return function
+    inner = getattr(function, "fn", None)
+    if isinstance(inner, triton.JITFunction) or hasattr(inner, "fn"):
+        raise TypeError(
+            f"import_triton: expected a function under @triton.jit, got {type(function).__name__}, which chooses when it "
+            "runs; pass the function below it (.fn), and what it would choose as configs="
+        )
+    raise TypeError(f"import_triton: expected a function under @triton.jit, got {type(function).__name__}")
+
+
+def _configs(
+    given: Sequence[Mapping[str, Any]], constants: dict[str, Any], options: dict[str, Any], function: str
+) -> list[Config]:
+    rows = []
+    for i, row in enumerate(given or [{}]):
+        unknown = set(row) - {"when", "constants", *options}
+        if unknown:
+            raise ValueError(
+                f"{function}: configs[{i}]: '{min(unknown)}' isn't taken; write when, constants, num_warps, num_stages"
+            )
+        chosen = {n: row.get(n, default) for n, default in options.items()}
+        rows.append(Config(row.get("when", True), {**constants, **row.get("constants", {})}, chosen))
+    always = [i for i, row in enumerate(rows) if row.when is True]
+    if always and always[0] != len(rows) - 1:
+        raise ValueError(f"{function}: configs[{always[0]}]: a row without 'when' is always taken; put it last")
+    return rows
+
+
+def _arguments(
+    function: str, contract: str, runtime: Sequence[str], args: dict[str, object], parameters: Sequence[str]
+) -> dict[str, object]:
+    """What each parameter gets, and that there is such."""
+    known = _known(function, contract)
+    for n in args:
+        if n not in runtime:
+            raise ValueError(f"{function}: args: the kernel has no argument '{n}'; it has {', '.join(runtime)}")
+    given = {n: args.get(n, n) for n in runtime}
+    for n, value in given.items():
+        if n not in args and n not in known:
+            raise ValueError(
+                f"{function}: the kernel's parameter '{n}' is neither a constant nor a name of the contract "
+                f"({', '.join(known)}); pass constants={{'{n}': ...}} or args={{'{n}': 'N'}}"
+            )
+        if isinstance(value, str) and "*" not in value and value in parameters and value not in known:
+            raise ValueError(f"{function}: args: '{n}' gets '{value}', which the contract doesn't have")
+    return given
+
+
+def _known(function: str, contract: str) -> dict[str, Any]:
+    return Tracer(function, _native.header_of_contract(function, contract)).arguments
+
+
+def _signature(function: str, contract: str, given: Mapping[str, object], types: Mapping[str, str]) -> dict[str, str]:
+    """Triton's types of the arguments."""
+    known = _known(function, contract)
+    signature = {}
+    for n, value in given.items():
+        thing = known.get(value) if isinstance(value, str) else None
+        if isinstance(thing, ir.Buffer):
+            signature[n] = "*" + _TYPES[thing.dtype.name]
+        elif n in types:
+            signature[n] = types[n]
+        else:
+            is_float = isinstance(value, float) or (isinstance(thing, ir.Expr) and thing.type.name == "f64")
+            is_bool = isinstance(value, bool) or (isinstance(thing, ir.Expr) and thing.type.name == "bool")
+            signature[n] = "fp32" if is_float else "i1" if is_bool else "i32"
+    for n in types:
+        if n not in given or signature[n].startswith("*"):
+            raise ValueError(f"{function}: types: '{n}' isn't a number that the kernel gets")
+        if types[n] not in _TYPES.values():
+            raise ValueError(f"{function}: types: '{types[n]}' isn't a type; write one of {', '.join(_TYPES.values())}")
+    return signature
+
+
+def _typed(value: object, kind: str) -> object:
+    """The argument as text with its type, where the type of the parameter doesn't say it."""
+    return f"{_CASTS[kind]}({value})" if kind in ("fp16", "bf16") else value
+
+
+def _compile(
+    kernel: Any,
+    function: str,
+    signature: Mapping[str, str],
+    row: Config,
+    arch: int,
+    aligned: bool,
+    with_cubin: bool,
+    with_ptx: bool,
+) -> list[Binary]:
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    names = list(inspect.signature(kernel.fn).parameters)
+    runtime = [n for n in names if n in signature]
+    may_align = {n for n in runtime if signature[n].startswith("*") or signature[n] in ("i32", "i64", "u32", "u64")}
+    source = ASTSource(
+        kernel,
+        {n: signature.get(n, "constexpr") for n in names},
+        constexprs=row.constants,
+        attrs={(i,): _ALIGNED for i, n in enumerate(names) if n in may_align} if aligned else {},
+    )
+    made = triton.compile(source, target=GPUTarget("cuda", arch, _WARP), options=row.options)
+    for what, (without, said) in _REFUSED.items():
+        if (value := getattr(made.metadata, what, without)) and value != without:
+            raise NotImplementedError(f"{function}: for sm_{arch} Triton's code needs {said}, which isn't supported")
+    text = made.asm["ptx"]
+    target, entries = _ptx.read(text.encode(), f"{function}: PTX of Triton")
+    entry = entries[made.metadata.name]
+    multiples = sum(1 << i for i, n in enumerate(runtime) if n in may_align) if aligned else 0
+    codes = []
+    if with_cubin:
+        codes.append(Code(bytes(made.asm["cubin"]), "cubin", f"cuda -arch={target}", entries))
+    if with_ptx:
+        codes.append(Code(text.encode(), "ptx", f"cuda -arch={target.replace('sm_', 'compute_')}", entries))
+    return [Binary(code, entry, multiples, made.metadata.shared) for code in codes]

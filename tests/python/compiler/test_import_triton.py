@@ -1,0 +1,78 @@
+"""import_triton(): what it asks for and refuses. scripts/emulator-triton runs what it makes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import pytest
+
+kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
+
+CONTRACT = '(x: f32[R, N], eps: float = 1.0) -> (y: f32[R, N]) with on "cuda"'
+
+
+def test_without_triton_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "triton", None)
+    with pytest.raises(ImportError, match="import_triton needs Triton, which compiles the kernel: pip install triton"):
+        kc.import_triton(print, CONTRACT, grid=1)
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Any:
+    triton = pytest.importorskip("triton", reason="triton is not installed")
+    tl = pytest.importorskip("triton.language")
+
+    @triton.jit
+    def shift(x, y, n, eps, D: tl.constexpr):
+        i = tl.arange(0, D)
+        row = tl.program_id(0) * n
+        tl.store(y + row + i, tl.load(x + row + i, mask=i < n) + eps, mask=i < n)
+
+    # Where a decorator finds names of annotations: this module has no Triton.
+    shift.__globals__["tl"] = tl
+    return shift
+
+
+def imported(kernel: Any, **changed: Any) -> Any:
+    given = {"args": {"n": "N"}, "grid": "R", "constants": {"D": 128}, "archs": [80], **changed}
+    return kc.import_triton(kernel, given.pop("contract", CONTRACT), **given)
+
+
+def test_each_row_is_compiled_for_multiples_of_16_and_for_any(kernel: Any) -> None:
+    function = imported(kernel)
+    assert function.targets == ["cuda -arch=sm_80", "cuda -arch=compute_80"]
+    assert [binary.multiples for _, binary, _ in function.kernels] == [0b111, 0b111, 0, 0]
+    assert kc.build_imported(function).functions["shift"].text.endswith(CONTRACT)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"constants": {}}, "the kernel's parameter 'D' is neither a constant nor a name of the contract"),
+        ({"constants": {"D": 128, "E": 1}}, "constants: the kernel has no parameter 'E'"),
+        ({"args": {}}, "the kernel's parameter 'n' is neither a constant nor a name of the contract"),
+        ({"args": {"n": "N", "m": "N"}}, "args: the kernel has no argument 'm'"),
+        ({"types": {"x": "i32"}}, "types: 'x' isn't a number that the kernel gets"),
+        ({"types": {"n": "int"}}, "types: 'int' isn't a type; write one of"),
+        ({"archs": []}, "archs: expected compute capabilities such as 80, got none"),
+        ({"configs": [{"warps": 4}]}, "configs[0]: 'warps' isn't taken; write when, constants, num_warps, num_stages"),
+        ({"configs": [{}, {"when": "N > 4"}]}, "configs[0]: a row without 'when' is always taken; put it last"),
+        ({"grid": "M"}, "grid.x: 'M': the contract has no dim or scalar 'M'"),
+    ],
+)
+def test_what_does_not_fit_is_named(kernel: Any, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        imported(kernel, **changed)
+
+
+def test_functions_that_choose_when_they_run_are_refused(kernel: Any) -> None:
+    triton = pytest.importorskip("triton")
+    tuned = triton.autotune([triton.Config({"D": 128})], key=["n"])(kernel)
+    with pytest.raises(
+        TypeError, match=r"got Autotuner, which chooses when it runs; pass the function below it \(\.fn\)"
+    ):
+        imported(tuned)
+    with pytest.raises(TypeError, match=r"expected a function under @triton.jit, got builtin_function_or_method"):
+        imported(print)
