@@ -38,8 +38,8 @@ struct Boxed {
     if (flags & KP_DELETE_STRONG) static_cast<Boxed*>(object)->get()->~T();
     if (flags & KP_DELETE_WEAK) ::operator delete(object);
   }
-  // Whether an object is one of this module's T: only this module's code has that deleter and that key, so no table is asked and
-  // no object of another module, or of another version of this one, is ever mistaken for ours.
+  // Null unless the object is one of this module's T. Only this module's code has that deleter and that key, so no lookup is needed,
+  // and an object of another module, or of another version of this one, is never mistaken for ours.
   static Boxed* of(KpObject* object) {
     if (object->deleter != &destroy) return nullptr;
     Boxed* boxed = reinterpret_cast<Boxed*>(object);

@@ -8,7 +8,7 @@
 KP_NAMESPACE_BEGIN
 namespace detail {
 
-// Elements of N bytes, in the order of `from`, whose strides are filled in; `to` is compact. Rows that lie together go as one.
+// Elements of N bytes, in the order of `from`, whose strides are filled in; `to` is compact. Adjacent rows are copied together.
 template <size_t N>
 void pack_elements(const KpDLTensor& from, char* to) {
   const char* base = static_cast<const char*>(from.data) + from.byte_offset;

@@ -66,7 +66,7 @@ inline int raise_with(const KpHost* host, KpBytes kind, KpBytes message, KpBytes
   return stack->api->raise(host, kind, message, where, stack->frames, stack->count);
 }
 
-// Raises "function: message", or the message as it is where it begins so already. Returns -1.
+// Raises "function: message"; adds the prefix only if it is missing. Returns -1.
 KP_COLD inline int raise_named(const KpHost* host, const char* function, KpBytes kind, KpBytes message, KpBytes where,
                                const Stack* stack = nullptr) {
 #ifdef KP_ERRORS_ARE_COMPLETE  // generated modules: their texts say all that they want to say

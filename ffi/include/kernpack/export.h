@@ -1,4 +1,4 @@
-// KP_EXPORT and its kin: which functions a module offers, under which contract, for which target.
+// KP_EXPORT and related macros: the functions that a module offers, their contracts, and the targets that they are for.
 #ifndef KERNPACK_EXPORT_H_
 #define KERNPACK_EXPORT_H_
 
@@ -18,7 +18,7 @@ constexpr bool is_function_name(const char* name) {
   return *name != 0;
 }
 
-// Lines of key=value; whether a key appears twice is for the host to see.
+// Returns true if the text is lines of key=value. The host rejects duplicate keys.
 constexpr bool are_attributes(const char* text) {
   for (const char* c = text; *c; ++c) {
     const char* key = c;

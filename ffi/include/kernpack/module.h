@@ -8,7 +8,7 @@
 #define KP_SDK_VERSION "0.1.0"
 
 // Exported functions gather in this section as an array; the linker bounds it with the two symbols below. The alignment is
-// said so that no compiler chooses a larger one, which would leave gaps.
+// explicit: a larger one would leave gaps.
 #define KP_DEFS_SECTION KP_STRINGIFY(KP_PER_MODULE(kp_defs))
 #if defined(__has_attribute)
 #if __has_attribute(retain)

@@ -143,7 +143,7 @@ NVCC = """\
         static_cast<size_t>(kProgram.NumParams() + kProgram.NumResults() + (kProgram.HasWorkspace() ? 1 : 0));
         ^
 
-"""  # noqa: E501
+"""
 EXPANDED = (
     'namespace { struct kp_text_7_0 { static constexpr const char* kText = "(x: " "f33" "[N])" " -> ()"; '
     "static constexpr uint32_t kSize = 1; }; struct kp_tag_7_0 : Compiled<kp_text_7_0> { "
