@@ -287,7 +287,9 @@ def test_numpy_arrays_that_do_not_fit_are_refused(k, row: str) -> None:
     refused(lambda: NUMPY[row][0](k), *NUMPY[row][1:], watch=[A, W, FROZEN, BUFFER])
 
 
-@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor", "ignore:The PyTorch API of nested tensors", "ignore:Sparse")
+@pytest.mark.filterwarnings(
+    "ignore:torch.quantize_per_tensor", "ignore:The PyTorch API of nested tensors", "ignore:Sparse"
+)
 @pytest.mark.parametrize("row", TORCH | TORCH_WITHOUT_OPS)
 def test_torch_tensors_that_do_not_fit_are_refused(k, row: str) -> None:
     call, kind, message = (TORCH | TORCH_WITHOUT_OPS)[row]

@@ -77,9 +77,17 @@ def test_the_device_of_tensors_that_name_none(command, path: str) -> None:
 @pytest.mark.parametrize(
     ("words", "env", "said"),
     [
-        (["f32[2,8]", "f32[8]", "--device", "cuda:0"], NO_DRIVER, "no device cuda:0: /nowhere/libcuda.so.1 could not be"),
+        (
+            ["f32[2,8]", "f32[8]", "--device", "cuda:0"],
+            NO_DRIVER,
+            "no device cuda:0: /nowhere/libcuda.so.1 could not be",
+        ),
         (["f32[2,8]@cuda:0", "f32[8]"], NO_DRIVER, "no device cuda:0: /nowhere/libcuda.so.1 could not be opened"),
-        (["f32[2,8]", "f32[8]", "--device", "cuda:1"], EMULATED, "no device cuda:1; expected one that this machine has: "),
+        (
+            ["f32[2,8]", "f32[8]", "--device", "cuda:1"],
+            EMULATED,
+            "no device cuda:1; expected one that this machine has: ",
+        ),
         (["f32[2,8]", "f32[8]", "--device", "cpu:1"], {}, "no device cpu:1; expected one that this machine has: cpu:0"),
     ],
 )

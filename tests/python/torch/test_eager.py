@@ -117,7 +117,10 @@ def test_quantised_and_sparse_are_refused(k):
     quantized = torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
     for strange, kind in ((torch.ones(3).to_sparse(), "sparse"), (quantized, "quantized")):
         for grad in (False, True):
-            with torch.set_grad_enabled(grad), pytest.raises(TypeError, match=f"scale: x: expected .* got a {kind} one") as got:
+            with (
+                torch.set_grad_enabled(grad),
+                pytest.raises(TypeError, match=f"scale: x: expected .* got a {kind} one") as got,
+            ):
                 k.scale(strange)
             assert len(str(got.value)) < 200
         with torch.profiler.profile(), pytest.raises(TypeError, match=f"scale: x: expected .* got a {kind} one"):

@@ -69,7 +69,9 @@ def test_refused_when_compiled(k):
 @pytest.mark.parametrize("name", ["qint8", "quint8", "qint32"])
 def test_quantised_tensors_have_a_kind_of_their_own(k, name):
     x = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, getattr(torch, name))
-    with pytest.raises(TypeError, match=rf"same: x: expected an ordinary dense tensor, got a quantized one \(torch.{name}\)"):
+    with pytest.raises(
+        TypeError, match=rf"same: x: expected an ordinary dense tensor, got a quantized one \(torch.{name}\)"
+    ):
         k.same(x)
 
 
