@@ -61,18 +61,19 @@ std::string Reason(const KpLoadedModule& module, const Function& function, uint3
          (equal ? " is as specific and comes first" : " is more specific");
 }
 
+// "llvm -mcpu=x86-64-v3 (not llvm -mcpu=x86-64-v4: this processor is x86-64-v3 and lacks avx512f)". The chosen one is the most specific
+// that runs, so that those which run too go without saying.
 std::string DescribeChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen) {
   std::string others;
   for (uint32_t i = 0; i < function.variants.size(); ++i) {
-    if (i == chosen) continue;
-    others += (others.empty() ? "not " : "; not ") + TargetText(function.variants[i]) + ": " +
-              Reason(module, function, i, device, chosen);
+    const TargetMatch match = Suits(module, function, function.variants[i], device);
+    if (match.rank >= 0) continue;
+    others += (others.empty() ? " (not " : "; not ") + TargetText(function.variants[i]) + ": " + match.reason;
   }
-  std::string text = "nothing";
-  if (chosen != kNoVariant) {
-    text = TargetText(function.variants[chosen]) + " of " + function.variants[chosen].part->path;
-  }
-  return others.empty() ? text : text + " (" + others + ")";
+  if (!others.empty()) others += ")";
+  if (chosen == kNoVariant) return "nothing" + others;
+  const Variant& runs = function.variants[chosen];
+  return TargetText(runs) + (module.parts.size() > 1 ? std::string(" of ") + runs.part->path : "") + others;
 }
 
 void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevice device, uint32_t chosen) {

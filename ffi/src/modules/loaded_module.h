@@ -115,8 +115,8 @@ uint32_t ChooseVariant(const KpLoadedModule& module, const Function& function, K
 std::string Reason(const KpLoadedModule& module, const Function& function, uint32_t variant, KpDLDevice device,
                    uint32_t chosen);
 
-// "70 functions run llvm -mcpu=x86-64-v3 of a.so (not the baseline: ...); 1 function runs the baseline of a.so". Makes all functions
-// of the module: for the log.
+// "70 functions run llvm -mcpu=x86-64-v3; 1 function runs the baseline", with the variants that don't run on the device and why. Makes
+// all functions of the module: for the log.
 std::string DescribeChoices(const KpLoadedModule& module, KpDLDevice device);
 
 // A line of KERNPACK_LOG=debug.

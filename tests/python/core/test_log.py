@@ -29,7 +29,7 @@ def test_what_happens_is_said(tmp_path: Path) -> None:
     assert loaded.startswith(f"load '{tmp_path}/inline/logged_")
     assert ": module logged 0, of kernpack-sdk " in loaded
     assert ", no RECORD to compare it with (" in loaded
-    assert f" us); on the CPU 1 function runs the baseline of {tmp_path}/inline/logged_" in loaded
+    assert loaded.endswith(" us); on the CPU 1 function runs the baseline")
     assert kept.startswith(f"cache: {tmp_path}/inline/logged_")
     assert kept.endswith(" is up to date")
     assert "which this process has loaded before" in again
@@ -51,6 +51,7 @@ def test_a_load_is_one_line() -> None:
     assert sum(counts) == int(done.stdout)
     assert "; ;" not in lines[0]
     assert ": ;" not in lines[0]
+    assert len(lines[0]) < 2000
 
 
 def test_without_it_nothing_is_said(tmp_path: Path) -> None:
