@@ -62,7 +62,9 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if ctx.resilient_parsing or args[0] in self.list_commands(ctx):  # a shell that completes asks, and takes no error
+        if ctx.resilient_parsing or args[0] in self.list_commands(
+            ctx
+        ):  # a shell that completes asks, and takes no error
             return super().resolve_command(ctx, args)
         if args[0].startswith("-"):
             raise click.NoSuchOption(args[0], possibilities=["--help", "--version"], ctx=ctx)
