@@ -27,7 +27,7 @@ def test_an_added_op_builds_and_passes_its_test(stranger: Stranger) -> None:
     said = stranger.runs("kernpack", "add-op", "fused_cube", cwd=project)
     assert "  python -m pytest tests/test_fused_cube.py" in said.splitlines()
     stranger.runs("kernpack", "dev", "--once", cwd=project)
-    assert "9 passed" in stranger.runs("python", "-m", "pytest", "-q", "tests/test_fused_cube.py", cwd=project)
+    assert "15 passed" in stranger.runs("python", "-m", "pytest", "-q", "tests/test_fused_cube.py", cwd=project)
     used = "import more_ops, numpy as np; print(more_ops.fused_cube(np.array([3.0]), scale=2.0))"
     assert stranger.runs("python", "-c", used) == "[18.]\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 
@@ -30,4 +31,5 @@ def _on_terminal(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for first, *others in rows:
         table.add_row(Text("" if first == before else first), *map(Text, others))
         before = first
-    Console().print(table)
+    columns, lines = shutil.get_terminal_size()  # rich heeds COLUMNS on some terminals only
+    Console(width=columns, height=lines).print(table)
