@@ -32,7 +32,7 @@ ANSWERS = {
 
 def entries(words: list[str]) -> str:
     """A page's index entries, as MyST reads them. The search shows main entries (!) above all else."""
-    return "\n".join(["```{eval-rst}", ".. index::", *(f"   single: ! {word}" for word in words), "```", ""])
+    return "\n".join(["```{eval-rst}", ".. index::", *(f"   ! single: {word}" for word in words), "```", ""])
 
 
 def by_page(ops: list[str]) -> dict[str, list[str]]:

@@ -22,7 +22,9 @@ print(params[0])
 """,
     "add_layer_norm": """\
 x, residual = np.array([[1, 2]], np.float32), np.array([[2, 2]], np.float32)
-out, total = k.add_layer_norm(x, residual, np.ones(2, np.float32), np.array([0, 5], np.float32))
+out, total = k.add_layer_norm(
+    x, residual, np.ones(2, np.float32), np.array([0, 5], np.float32)
+)
 print(out, total)
 """,
     "add_rms_norm": """\
@@ -37,14 +39,16 @@ print(logits)
 """,
     "apply_rope": """\
 x = np.array([[[1, 0, 0, 1]]], np.float32)  # one position, one head
-k.apply_rope(x, np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32))  # a quarter of a turn
+# a quarter of a turn
+k.apply_rope(x, np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32))
 print(x)
 """,
     "argmax": """\
 print(k.argmax(np.array([[1, 3, 2], [5, 4, 5]], np.float32)))
 """,
     "attention": """\
-x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
+# a batch of one, three tokens, one head
+x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)
 print(k.attention(x, x, x, causal=True)[0, :, 0])
 """,
     "clip_grad_norm": """\
@@ -54,14 +58,16 @@ print(k.clip_grad_norm(grads, max_norm=1), grads)
     "cross_entropy": """\
 logits = np.array([[2, 1, 0], [0, 0, 5]], np.float32)
 print(k.cross_entropy(logits, np.array([0, 1])))
-print(k.cross_entropy(logits, np.array([0, -100]), label_smoothing=0.1))  # the second row has no target
+# the second row has no target
+print(k.cross_entropy(logits, np.array([0, -100]), label_smoothing=0.1))
 """,
     "embedding": """\
 table = np.arange(8, dtype=np.float32).reshape(4, 2)
 print(k.embedding(table, np.array([3, 0])))
 """,
     "fused_linear_cross_entropy": """\
-x, weight = np.array([[1, 2]], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)  # logits 1, 2 and 3
+# logits 1, 2 and 3
+x, weight = np.array([[1, 2]], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)
 print(k.fused_linear_cross_entropy(x, weight, np.array([2])))
 print(k.cross_entropy(x @ weight.T, np.array([2])))
 """,
@@ -95,7 +101,8 @@ print(k.cumsum(np.array([1, 2, 3], np.float32)))
     "grouped_linear": """\
 x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 weight = np.array([[[1, 1]], [[10, 0]]], np.float32)  # two experts of one output
-order, offsets = k.sort_into_groups(np.array([1, 0, 1]), count=2)  # which expert each row is for
+# which expert each row is for
+order, offsets = k.sort_into_groups(np.array([1, 0, 1]), count=2)
 print(order, k.grouped_linear(x[order], weight, offsets)[:, 0])
 """,
     "sort_into_groups": """\
@@ -108,45 +115,64 @@ print(k.segment_sum(x, np.array([0, 2])))  # rows 0 and 1, row 2
 """,
     "scatter_sum": """\
 x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-print(k.scatter_sum(x, np.array([2, 0, 2]), rows=4))  # row 2 is the sum of the first and the last
+# row 2 is the sum of the first and the last
+print(k.scatter_sum(x, np.array([2, 0, 2]), rows=4))
 """,
     "softmax_columns": """\
-print(k.softmax_columns(np.array([[0, 1], [0, 3]], np.float32)))  # each column adds up to 1
+# each column adds up to 1
+print(k.softmax_columns(np.array([[0, 1], [0, 3]], np.float32)))
 """,
     "embedding_bag": """\
 table = np.array([[1, 10], [2, 20], [3, 30]], np.float32)
-print(k.embedding_bag(table, np.array([0, 2, 1]), np.array([0, 2]), mode="mean"))  # rows 0 and 2, row 1
+# rows 0 and 2, row 1
+print(k.embedding_bag(table, np.array([0, 2, 1]), np.array([0, 2]), mode="mean"))
 """,
     "causal_conv1d": """\
-x, weight = np.array([[[1], [2], [4]]], np.float32), np.array([[1, 10]], np.float32)  # one channel, two taps
+# one channel, two taps
+x, weight = np.array([[[1], [2], [4]]], np.float32), np.array([[1, 10]], np.float32)
 print(k.causal_conv1d(x, weight)[0, :, 0])  # 10 times a row, and once the row before it
 """,
     "causal_conv1d_update": """\
 state, weight = np.zeros((1, 1, 1), np.float32), np.array([[1, 10]], np.float32)
 for x in (1, 2, 4):  # the same, a row at a time
-    print(k.causal_conv1d_update(np.full((1, 1, 1), x, np.float32), state, weight)[0, 0, 0])
+    print(
+        k.causal_conv1d_update(np.full((1, 1, 1), x, np.float32), state, weight)[0, 0, 0]
+    )
 """,
     "masked_attention": """\
-x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)  # a batch of one, three tokens, one head
+# a batch of one, three tokens, one head
+x = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)
 print(k.masked_attention(x, x, x, np.array([[[[True, True, False]]]]))[0, :, 0])
 """,
     "lion": """\
-params, grads, mean = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+params, grads, mean = (
+    [np.ones(2, np.float32)],
+    [np.array([0.5, -2], np.float32)],
+    [np.zeros(2, np.float32)],
+)
 k.lion(params, grads, mean, 0.1)  # a learning rate of 0.1
 print(params[0])
 """,
     "mean_pool": """\
-x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)  # three tokens, the last one is padding
+# three tokens, the last one is padding
+x = np.array([[1, 2], [3, 4], [50, 60]], np.float32)
 print(k.mean_pool(x, np.array([True, True, False])))
 """,
     "pack_int4": """\
-values, scales = np.tile(np.array([-8, -1, 0, 7], np.int8), (1, 8)), np.array([[0.5]], np.float32)
+values, scales = (
+    np.tile(np.array([-8, -1, 0, 7], np.int8), (1, 8)),
+    np.array([[0.5]], np.float32),
+)
 weight = k.pack_int4(values, scales)  # one group of 32 columns
 print(k.packed_embedding(weight, np.array([0]), columns=32)[0, :4])
 """,
     "pack_int8": """\
-values, scales = np.tile(np.array([0, 128, 255], np.uint8), (1, 32)), np.array([[0.5]], np.float32)
-weight = k.pack_int8(values, scales, zeros=np.array([[128]], np.float32))  # one group of 96 columns
+values, scales = (
+    np.tile(np.array([0, 128, 255], np.uint8), (1, 32)),
+    np.array([[0.5]], np.float32),
+)
+# one group of 96 columns
+weight = k.pack_int8(values, scales, zeros=np.array([[128]], np.float32))
 print(k.packed_embedding(weight, np.array([0]), columns=96)[0, :3])
 """,
     "pack_linear": """\
@@ -171,24 +197,32 @@ print(k.pack_q6_k(blocks).shape)
 """,
     "pack_q8_0": """\
 scale = np.full((1, 1), 0.5, np.float16).view(np.uint8)
-blocks = np.concatenate([scale, np.arange(32, dtype=np.uint8)[None]], axis=1)  # a row of 0, 0.5, 1, ...
+# a row of 0, 0.5, 1, ...
+blocks = np.concatenate([scale, np.arange(32, dtype=np.uint8)[None]], axis=1)
 print(k.packed_embedding(k.pack_q8_0(blocks), np.array([0]), columns=32)[0, :4])
 """,
     "packed_embedding": """\
 scales = np.array([[1], [2]], np.float16).view(np.uint8)
-blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+# ggml's Q8_0: a row of ones, one of twos
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)
 weight = k.pack_q8_0(blocks)
 print(k.packed_embedding(weight, np.array([1, 0]), columns=32)[:, :3])
 """,
     "packed_linear": """\
 scales = np.array([[1], [2]], np.float16).view(np.uint8)
-blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)  # ggml's Q8_0: a row of ones, one of twos
+# ggml's Q8_0: a row of ones, one of twos
+blocks = np.concatenate([scales, np.ones((2, 32), np.uint8)], axis=1)
 weight = k.pack_q8_0(blocks)
-print(k.packed_linear(np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)))
+print(
+    k.packed_linear(
+        np.ones((1, 32), np.float32), weight, bias=np.array([0, 1], np.float32)
+    )
+)
 """,
     "paged_attention": """\
 cache = np.zeros((2, 4, 1, 2), np.float16)  # two pages of four rows, one head
-table, lengths = np.array([[1, 0]], np.int32), np.array([2], np.int32)  # page 1 comes first; two tokens so far
+# page 1 comes first; two tokens so far
+table, lengths = np.array([[1, 0]], np.int32), np.array([2], np.int32)
 x = np.array([[[[1, 0]], [[0, 1]]]], np.float32)
 k.paged_store(cache, x, table, lengths)
 print(k.paged_attention(x[:, 1:], cache, cache, table, lengths))
@@ -213,7 +247,8 @@ print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
 """,
     "rope": """\
 x = np.array([[[1, 0, 0, 1]]], np.float32)  # one position, one head
-cos, sin = np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32)  # a quarter of a turn
+# a quarter of a turn
+cos, sin = np.zeros((1, 2), np.float32), np.ones((1, 2), np.float32)
 print(k.rope(x, cos, sin))
 print(k.rope(x, cos, sin, interleaved=True))
 """,
@@ -222,7 +257,11 @@ logits = np.array([1, 3, 2, 0], np.float32)
 print([int(k.sample(logits, seed=7, step=step, top_k=2)) for step in range(8)])
 """,
     "sgd": """\
-params, grads, momenta = [np.ones(2, np.float32)], [np.array([0.5, -2], np.float32)], [np.zeros(2, np.float32)]
+params, grads, momenta = (
+    [np.ones(2, np.float32)],
+    [np.array([0.5, -2], np.float32)],
+    [np.zeros(2, np.float32)],
+)
 k.sgd(params, grads, momenta, 0.1, momentum=0.9)  # a learning rate of 0.1
 print(params[0], momenta[0])
 """,
@@ -242,7 +281,8 @@ values, indices = k.topk(np.array([1, 3, 2, 3], np.float32), k=3)
 print(values, indices)
 """,
     "varlen_attention": """\
-x = np.arange(6, dtype=np.float32).reshape(3, 1, 2)  # three tokens of one head: a sequence of two and one of one
+# three tokens of one head: a sequence of two and one of one
+x = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
 ends = np.array([0, 2, 3], np.int32)
 print(k.varlen_attention(x, x, x, ends, ends)[:, 0])
 """,

@@ -40,11 +40,9 @@ def pyplot() -> Any:
     import matplotlib
 
     matplotlib.use("Agg")
-    fonts = {"font.sans-serif": ["Liberation Sans", "DejaVu Sans"], "font.size": TEXT}
-    ink = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color"), INK)
-    matplotlib.rcParams.update(
-        {"svg.fonttype": "none", "svg.hashsalt": "kernpack", **fonts, **ink, "axes.edgecolor": LINE}
-    )
+    settings: dict[Any, Any] = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color"), INK)
+    settings |= {"axes.edgecolor": LINE, "font.size": TEXT, "font.sans-serif": ["Liberation Sans", "DejaVu Sans"]}
+    matplotlib.rcParams.update(settings | {"svg.fonttype": "none", "svg.hashsalt": "kernpack"})
     from matplotlib import pyplot as plots
 
     return plots
