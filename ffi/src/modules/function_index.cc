@@ -8,6 +8,20 @@
 #include "modules/gradients.h"
 
 namespace kernpack::host {
+namespace {
+
+// Files with code for several targets declare one derivative each: all but the first are dropped.
+void DropKnown(std::vector<FunctionIndex::Link>* links, size_t known) {
+  const auto first = links->begin(), own = first + static_cast<std::ptrdiff_t>(known);
+  const auto is_known = [&](const FunctionIndex::Link& link) {
+    return std::any_of(first, own, [&](const FunctionIndex::Link& other) {
+      return std::strcmp(link.first, other.first) == 0 && std::strcmp(link.second, other.second) == 0;
+    });
+  };
+  links->erase(std::remove_if(own, links->end(), is_known), links->end());
+}
+
+}  // namespace
 
 std::unique_ptr<const FunctionIndex> FunctionIndex::Make(const std::vector<Part>& parts) {
   std::unique_ptr<FunctionIndex> index(new FunctionIndex(parts));
@@ -23,9 +37,12 @@ int FunctionIndex::Fill() {
   first_.reserve(most);
   uint32_t number = 0;
   for (const Part& part : parts_) {
+    const size_t known_gradients = gradients.size(), known_jvps = jvps.size();
     for (const KpFunctionDef& definition : part.functions) {
       if (Add({&part, &definition}, number++) != 0) return -1;
     }
+    DropKnown(&gradients, known_gradients);
+    DropKnown(&jvps, known_jvps);
   }
   return CheckFunctions() != 0 || CheckGradients(*this, parts_[0].path) != 0 || CheckJvps(*this, parts_[0].path) != 0
              ? -1
