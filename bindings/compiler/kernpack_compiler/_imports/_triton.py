@@ -27,7 +27,8 @@ _TYPES = {
 }
 _CASTS = {"fp32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16", "i1": "bool_"}
 _MOST_EXTRAS = 2  # pointers that Triton adds behind the arguments: scratch memory, which code that is taken doesn't use
-# What a launcher of Triton's does for a kernel and this one doesn't: the metadata's name of it, and the value without it.
+# Triton's launcher serves these, launches here don't: the field of the metadata, its value where the kernel doesn't need it, and
+# the name for errors.
 _REFUSED = {
     "global_scratch_size": (0, "scratch memory in global memory"),
     "profile_scratch_size": (0, "scratch memory for a profiler"),
@@ -115,8 +116,8 @@ def import_triton(
         if len(extras) != 1 or not 0 <= min(extras) <= _MOST_EXTRAS:
             raise NotImplementedError(
                 f"{chosen}: this version of Triton gives a kernel with {len(runtime)} arguments "
-                f"{sorted(len(b.entry.parameters) for b in binaries)[0]} parameters, which isn't understood; this "
-                "version of kernpack-compiler takes Triton 3.4 to 3.9"
+                f"{sorted(len(b.entry.parameters) for b in binaries)[0]} parameters, which isn't understood; "
+                "import_triton was tested with Triton 3.9"
             )
         values = [_typed(given[n], signature[n]) for n in runtime] + [None] * extras.pop()
         numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
@@ -166,7 +167,7 @@ def _configs(
 def _arguments(
     function: str, contract: str, runtime: Sequence[str], args: dict[str, object], parameters: Sequence[str]
 ) -> dict[str, object]:
-    """What each parameter gets, and that there is such."""
+    """The expression for each parameter. ValueError for a parameter without one."""
     known = _known(function, contract)
     for n in args:
         if n not in runtime:
