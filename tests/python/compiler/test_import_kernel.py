@@ -190,6 +190,8 @@ def test_a_library_loads_without_the_compiler(tmp_path: Path) -> None:
 
 
 def test_modules_are_made_of_imported_functions() -> None:
+    with pytest.raises(TypeError, match=r"got ImportedFunction; build_imported\(\) builds those"):
+        kc.build(normalise())
     with pytest.raises(TypeError, match="expected what import_kernel"):
         kc.build_imported(["normalise"])
     with pytest.raises(ValueError, match="expected at least one function"):
