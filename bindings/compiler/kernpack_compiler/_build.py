@@ -99,7 +99,9 @@ def _module_of(module: IRModule | PrimFunc | str, who: str) -> IRModule:
     if isinstance(module, PrimFunc):
         return IRModule([module])
     if not isinstance(module, IRModule):
-        raise TypeError(f"{who}: expected an IRModule, a PrimFunc or their text, got {type(module).__name__}")
+        kind = type(module).__name__
+        hint = "; build_imported() builds those" if kind == "ImportedFunction" else ""
+        raise TypeError(f"{who}: expected an IRModule, a PrimFunc or their text, got {kind}{hint}")
     return module
 
 

@@ -92,7 +92,7 @@ def export_wheel(
 def _writers(
     given: Sequence[Exported | ImportedFunction], package: str, target: TargetSpec | None
 ) -> list[Callable[[Path], object]]:
-    """What writes each shared object of the wheel: one for a module, and one for all imported functions."""
+    """Functions that write the shared objects of the wheel: one for each module, and one for all imported functions."""
     from kernpack_compiler._imports import ImportedFunction, ImportedModule
     from kernpack_compiler._imports._module import export, target_of
 

@@ -1,4 +1,4 @@
-// What imported.cc adds to the module.
+// Bindings of modules that launch kernels of other compilers.
 #ifndef KERNPACK_PYTHON_COMPILER_IMPORTED_H_
 #define KERNPACK_PYTHON_COMPILER_IMPORTED_H_
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import struct
 from pathlib import Path
 from typing import Any
 
 import kernpack
 import numpy as np
 import pytest
+from cubins import cubin_of
 
 kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 
@@ -145,38 +145,24 @@ def test_structs_are_refused() -> None:
         normalise(code=struct_ptx, args=["x", "N", "N", "k"])
 
 
-def _cubin(parameters: list[int], arch: int = 90) -> bytes:
-    """An ELF file with what a cubin says of one kernel, k."""
-    info = b"".join(struct.pack("<BBHIHHI", 4, 0x17, 12, 0, i, 8 * i, size << 18) for i, size in enumerate(parameters))
-    names = b"\0.shstrtab\0.text.k\0.nv.info.k\0"
-    data = [b"", names, b"code", info]
-    at, headers, body = 64, b"", b""
-    for name, kind, part in zip((0, 1, 11, 19), (0, 3, 1, 0x70000000), data, strict=True):
-        headers += struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, at, len(part), 0, 0, 1, 0)
-        body += part
-        at += len(part)
-    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1\x33\7", 2, 190, 1, 0, 0, at, arch, 64, 0, 0, 64, 4, 1)
-    return head + body + headers
-
-
 def test_a_cubins_parameters_are_compared_too() -> None:
-    cubin = _cubin([8, 8, 4, 4])
+    cubin = cubin_of([8, 8, 4, 4])
     assert normalise(code=cubin, entry="k").targets == ["cuda -arch=sm_90"]
     assert normalise(code={"sm_90a": cubin}, entry="k").targets == ["cuda -arch=sm_90a"]
     with pytest.raises(ValueError, match="has 3: 8 bytes, 8 bytes, 4 bytes parameters, got 4 arguments"):
-        normalise(code=_cubin([8, 8, 4]), entry="k")
+        normalise(code=cubin_of([8, 8, 4]), entry="k")
     with pytest.raises(ValueError, match=re.escape("parameter 1 of kernel 'k' (4 bytes) takes no pointer")):
-        normalise(code=_cubin([8, 4, 4, 4]), entry="k")
+        normalise(code=cubin_of([8, 4, 4, 4]), entry="k")
     with pytest.raises(ValueError, match="expected code for sm_80, got a cubin for sm_90; compile it with -arch=sm_80"):
         normalise(code={"sm_80": cubin}, entry="k")
 
 
 def test_code_for_several_architectures_has_one_kernel() -> None:
-    cubin = _cubin([8, 8, 4, 4])
+    cubin = cubin_of([8, 8, 4, 4])
     renamed = TEXT.replace("normalise", "k")
     assert normalise(code=[cubin, renamed], entry="k").targets == ["cuda -arch=sm_90", "cuda -arch=compute_80"]
     with pytest.raises(ValueError, match="kernel 'k' has other parameters in other code"):
-        normalise(code=[_cubin([8, 8, 8, 4]), renamed], entry="k")
+        normalise(code=[cubin_of([8, 8, 8, 4]), renamed], entry="k")
 
 
 def test_the_processor_is_told_what_runs_it() -> None:
@@ -204,6 +190,8 @@ def test_a_library_loads_without_the_compiler(tmp_path: Path) -> None:
 
 
 def test_modules_are_made_of_imported_functions() -> None:
+    with pytest.raises(TypeError, match=r"got ImportedFunction; build_imported\(\) builds those"):
+        kc.build(normalise())
     with pytest.raises(TypeError, match="expected what import_kernel"):
         kc.build_imported(["normalise"])
     with pytest.raises(ValueError, match="expected at least one function"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +60,10 @@ def test_each_row_is_compiled_for_multiples_of_16_and_for_any(kernel: Any) -> No
         ({"archs": []}, "archs: expected compute capabilities such as 80, got none"),
         ({"configs": [{"warps": 4}]}, "configs[0]: 'warps' isn't taken; write when, constants, num_warps, num_stages"),
         ({"configs": [{}, {"when": "N > 4"}]}, "configs[0]: a row without 'when' is always taken; put it last"),
+        (
+            {"configs": [{"when": "N < 4", "constants": {"eps": 2.0}}, {}]},
+            "each row gives values to the same constants",
+        ),
         ({"grid": "M"}, "grid.x: 'M': the contract has no dim or scalar 'M'"),
     ],
 )
@@ -76,3 +81,37 @@ def test_functions_that_choose_when_they_run_are_refused(kernel: Any) -> None:
         imported(tuned)
     with pytest.raises(TypeError, match=r"expected a function under @triton.jit, got builtin_function_or_method"):
         imported(print)
+
+
+def test_kernels_of_an_unknown_version_of_triton_are_refused() -> None:
+    from kernpack_compiler._imports import _code, _triton
+    from kernpack_compiler._imports._function import Binary
+
+    [image] = _code.read(Path(__file__).with_name("rows.ptx"), "test")
+    binary = Binary(image, image.entries["normalise"])  # of 4 parameters
+    assert _triton._extras("f", [binary], 2) == 2
+    for arguments in (5, 1):
+        with pytest.raises(NotImplementedError, match=f"{arguments} arguments 4 parameters, which isn't understood"):
+            _triton._extras("f", [binary], arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"num_ctas": 2}, r"for sm_90 Triton's code needs clusters \(num_ctas\)"),
+        ({"launch_pdl": True}, "for sm_90 Triton's"),
+    ],
+)
+def test_launches_of_another_kind_are_refused_by_name(
+    kernel: Any, options: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernpack_compiler._imports import _triton
+
+    rows = _triton._configs
+    monkeypatch.setattr(
+        _triton,
+        "_configs",
+        lambda *a: [_triton.Config(r.when, r.constants, {**r.options, **options}) for r in rows(*a)],
+    )
+    with pytest.raises(NotImplementedError, match=said):
+        imported(kernel, archs=[90])

@@ -3,6 +3,7 @@
 `imported.py WHAT [...]`: what main() has under that name.
 """
 
+import ctypes
 import sys
 from pathlib import Path
 
@@ -29,11 +30,16 @@ def back(x: kernpack.Tensor) -> np.ndarray:
     return np.from_dlpack(x.to("cpu"))
 
 
-def functions(**changed: object) -> list:
+def functions() -> list:
+    """With machine code for another device among them, which isn't taken."""
     import kernpack_compiler as kc
 
+    sys.path.insert(0, str(PTX.parent))
+    from cubins import cubin_of
+
+    code = [cubin_of([8, 8, 4, 4], kernel="normalise"), PTX]
     normalise = kc.import_kernel(
-        PTX, NORMALISE, entry="normalise", args=["x", "y", "N", "k"], grid="R", block=32, shared="4 * 32", **changed
+        code, NORMALISE, entry="normalise", args=["x", "y", "N", "k"], grid="R", block=32, shared="4 * 32"
     )
     add = kc.import_kernel(
         PTX,
@@ -106,6 +112,26 @@ def extents() -> None:
         print(error)
 
 
+class Behind:
+    """A tensor of one dim without its first element, as DLPack."""
+
+    def __init__(self, tensor: kernpack.Tensor) -> None:
+        self.tensor = tensor
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **_: object) -> object:
+        capsule = self.tensor.__dlpack__()
+        address = ctypes.pythonapi.PyCapsule_GetPointer
+        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        # data, device, ndim, dtype, shape, strides, byte_offset
+        words = ctypes.cast(address(capsule, b"dltensor"), ctypes.POINTER(ctypes.c_uint64))
+        ctypes.cast(words[3], ctypes.POINTER(ctypes.c_int64))[0] -= 1
+        words[5] += 8
+        return capsule
+
+
 def choose() -> None:
     """Of several kernels behind one function, as import_triton() makes them, the right one runs."""
     import kernpack_compiler as kc
@@ -133,6 +159,10 @@ def choose() -> None:
         there = on_device(y)
         add(on_device(x), there, n)
         np.testing.assert_array_equal(back(there), x * 2 + (x if by_marked else y), err_msg=str(n))
+    odd = kernpack.from_dlpack(Behind(on_device(np.full(43, 10.0))))  # begins 8 bytes behind a multiple of 16
+    there = on_device(np.ones(42))
+    add(odd, there, 42)
+    np.testing.assert_array_equal(back(there), 21)
     try:
         add(on_device(np.ones(63)), on_device(np.ones(63)), 63)
     except ValueError as error:

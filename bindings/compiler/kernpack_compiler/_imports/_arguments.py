@@ -1,4 +1,4 @@
-"""What a kernel gets: a contract's tensors and expressions, compared with the parameters that the code declares."""
+"""The arguments of a kernel: a contract's tensors and expressions, compared with the parameters that the code declares."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Arguments:
         return made(value)
 
     def typed(self, value: Any, given: object, parameter: Parameter, where: str, into: str) -> Any:
-        """What the author gave a type, or a bool."""
+        """A value to which the author gave a type, or a bool."""
         name = value.type.name
         size = 1 if name == "bool" else int(name.lstrip("iufb")) // 8
         is_float = name.lstrip("b").startswith("f")

@@ -1,4 +1,4 @@
-"""What a cubin says of its kernels: an ELF file with a section .nv.info.<kernel> for each, of rows that NVIDIA doesn't describe.
+"""Reads the kernels of a cubin: an ELF file with a section .nv.info.<kernel> for each, of rows that NVIDIA doesn't describe.
 
 Their form is that of `cuobjdump -elf`: format, attribute, then a size and as many bytes, or a value of 2.
 """
@@ -51,9 +51,9 @@ def _sections(data: bytes) -> Iterator[tuple[str, bytes]]:
         raise struct.error("it has no names of sections")
     texts = headers[names][4]
     for name, kind, _, _, offset, length in headers:
-        end = data.index(b"\0", texts + name)
+        end = data.find(b"\0", texts + name)
         holds = kind != 8  # SHT_NOBITS
-        if holds and offset + length > len(data):
+        if end < 0 or (holds and offset + length > len(data)):
             raise struct.error("a section lies behind its end")
         yield data[texts + name : end].decode("ascii", "replace"), data[offset : offset + length] if holds else b""
 

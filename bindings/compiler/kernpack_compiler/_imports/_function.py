@@ -51,7 +51,7 @@ class ImportedFunction:
 
     @property
     def targets(self) -> list[str]:
-        """What it has code for."""
+        """The targets that it has code for."""
         return list(dict.fromkeys(binary.code.target for _, binary, _ in self.kernels))
 
     def __repr__(self) -> str:
@@ -244,7 +244,7 @@ class _Writer:
         return tuple(made)
 
     def check_block(self, block: Sequence[Any]) -> None:
-        """That the kernels are compiled for that many threads, where the number is known."""
+        """Refuses a number of threads that the kernels aren't compiled for."""
         if any(isinstance(extent, ir.Expr) for extent in block):
             return
         x, y, z = (*block, 1, 1)[:3]

@@ -1,4 +1,4 @@
-"""What PTX says of its kernels: https://docs.nvidia.com/cuda/parallel-thread-execution/#kernel-and-function-directives-entry."""
+"""Reads the kernels of PTX: https://docs.nvidia.com/cuda/parallel-thread-execution/#kernel-and-function-directives-entry."""
 
 from __future__ import annotations
 

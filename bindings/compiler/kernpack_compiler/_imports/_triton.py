@@ -27,7 +27,8 @@ _TYPES = {
 }
 _CASTS = {"fp32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16", "i1": "bool_"}
 _MOST_EXTRAS = 2  # pointers that Triton adds behind the arguments: scratch memory, which code that is taken doesn't use
-# What a launcher of Triton's does for a kernel and this one doesn't: the metadata's name of it, and the value without it.
+# Triton's launcher serves these, launches here don't: the field of the metadata, its value where the kernel doesn't need it, and
+# the name for errors.
 _REFUSED = {
     "global_scratch_size": (0, "scratch memory in global memory"),
     "profile_scratch_size": (0, "scratch memory for a profiler"),
@@ -85,46 +86,55 @@ def import_triton(
     chosen = name or kernel.__name__
     parameters = list(inspect.signature(kernel.fn).parameters)
     rows = _configs(configs, dict(constants or {}), {"num_warps": num_warps, "num_stages": num_stages}, chosen)
+    runtime = _runtime(chosen, parameters, rows)
+    given = _arguments(chosen, contract, runtime, dict(args or {}), parameters)
+    signature = _signature(chosen, contract, given, dict(types or {}))
+    code = sorted(set(archs))
+    if not code:
+        raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
+    with_ptx = [code[0]] if ptx is None else sorted(set(ptx))
+    launches = []
+    for row in rows:
+        binaries = [
+            binary
+            for arch in sorted({*code, *with_ptx})
+            for aligned in (True, False)
+            for binary in _compile(kernel, chosen, signature, row, arch, aligned, arch in code, arch in with_ptx)
+        ]
+        nulls = [None] * _extras(chosen, binaries, len(runtime))
+        values = [_typed(given[n], signature[n]) for n in runtime]
+        numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
+        threads = row.options["num_warps"] * _WARP
+        blocks = axes(grid, f"{chosen}: grid")
+        launches.append(Launch(binaries, [*values, *nulls], blocks, [threads], when=row.when, names=numbers))
+    return write(chosen, contract, launches, grad)
+
+
+def _runtime(function: str, parameters: Sequence[str], rows: Sequence[Config]) -> list[str]:
+    """The parameters that aren't constants: the same for all rows."""
     for row in rows:
         unknown = [n for n in row.constants if n not in parameters]
         if unknown:
             raise ValueError(
-                f"{chosen}: constants: the kernel has no parameter '{unknown[0]}': {', '.join(parameters)}"
+                f"{function}: constants: the kernel has no parameter '{unknown[0]}': {', '.join(parameters)}"
             )
-    runtime = [n for n in parameters if n not in rows[0].constants]
-    given = _arguments(chosen, contract, runtime, dict(args or {}), parameters)
-    signature = _signature(chosen, contract, given, dict(types or {}))
-    made = sorted(set(archs))
-    if not made:
-        raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
-    with_ptx = [made[0]] if ptx is None else sorted(set(ptx))
-    launches = []
-    for row in rows:
-        if [n for n in parameters if n not in row.constants] != runtime:
+        if set(row.constants) != set(rows[0].constants):
             raise ValueError(
-                f"{chosen}: configs: each row gives values to the same constants; one has {', '.join(row.constants)}, "
+                f"{function}: configs: each row gives values to the same constants; one has {', '.join(row.constants)}, "
                 f"the first {', '.join(rows[0].constants)}"
             )
-        binaries = [
-            binary
-            for arch in sorted({*made, *with_ptx})
-            for aligned in (True, False)
-            for binary in _compile(kernel, chosen, signature, row, arch, aligned, arch in made, arch in with_ptx)
-        ]
-        extras = {len(b.entry.parameters) - len(runtime) for b in binaries}
-        if len(extras) != 1 or not 0 <= min(extras) <= _MOST_EXTRAS:
-            raise NotImplementedError(
-                f"{chosen}: this version of Triton gives a kernel with {len(runtime)} arguments "
-                f"{sorted(len(b.entry.parameters) for b in binaries)[0]} parameters, which isn't understood; this "
-                "version of kernpack-compiler takes Triton 3.4 to 3.9"
-            )
-        values = [_typed(given[n], signature[n]) for n in runtime] + [None] * extras.pop()
-        numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
-        launches.append(
-            Launch(binaries, values, axes(grid, f"{chosen}: grid"), [row.options["num_warps"] * _WARP],
-                   when=row.when, names=numbers)
-        )  # fmt: skip
-    return write(chosen, contract, launches, grad)
+    return [n for n in parameters if n not in rows[0].constants]
+
+
+def _extras(function: str, binaries: Sequence[Binary], arguments: int) -> int:
+    """How many pointers Triton added behind the arguments."""
+    counts = {len(binary.entry.parameters) for binary in binaries}
+    if len(counts) != 1 or not 0 <= min(counts) - arguments <= _MOST_EXTRAS:
+        raise NotImplementedError(
+            f"{function}: this version of Triton gives a kernel with {arguments} arguments {min(counts)} parameters, which "
+            "isn't understood; import_triton was tested with Triton 3.9"
+        )
+    return counts.pop() - arguments
 
 
 def _jit_function(function: Any) -> Any:
@@ -166,7 +176,7 @@ def _configs(
 def _arguments(
     function: str, contract: str, runtime: Sequence[str], args: dict[str, object], parameters: Sequence[str]
 ) -> dict[str, object]:
-    """What each parameter gets, and that there is such."""
+    """The expression for each parameter. ValueError for a parameter without one."""
     known = _known(function, contract)
     for n in args:
         if n not in runtime:

@@ -66,7 +66,7 @@ struct Queue {
   }
 };
 
-// Whether those of the arguments that have to be multiples of 16 are.
+// True if each argument that has to be a multiple of 16 is one.
 bool Takes(const KpFrameKernel& kernel, int32_t n, const KpKernelArg* args) {
   for (int32_t i = 0; i < n && i < 64; ++i) {
     if ((kernel.multiples >> i & 1) == 0) continue;

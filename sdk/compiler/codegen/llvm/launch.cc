@@ -39,7 +39,7 @@ llvm::Constant* FunctionGenerator::DescribeAsserts(const Kernel& kernel) {
   return make.Array(asserts);
 }
 
-// Its KpFrameKernels.
+// The KpFrameKernels of an imported kernel.
 llvm::Constant* FunctionGenerator::DescribeImported(const Kernel& kernel) {
   const ConstantMaker make(&module_);
   auto* codes = module_.getGlobalVariable(kCodesName, /*AllowInternal=*/true);
