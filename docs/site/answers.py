@@ -1,4 +1,4 @@
-"""What people type into the search, and the page that they mean: stage.py makes index entries of the words, which the search shows
+"""Words that people type into the search, and the page that they mean: stage.py makes index entries of the words, which the search shows
 first, and browser.py tries each word. The name of an op leads to its page."""
 
 from __future__ import annotations

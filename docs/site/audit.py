@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# What a browser fetches by itself when it opens a page.
+# Elements that a browser fetches by itself when it opens a page.
 _FETCHED = {
     ("script", "src"),
     ("img", "src"),

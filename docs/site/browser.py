@@ -41,7 +41,7 @@ _LINKS = 12  # in the navigation, before a reader opens a part of it
 # The page of the first result of each word, by the functions of the search page itself.
 _FIRST = """words => words.map(word => Search._performSearch(...Search._parseQuery(word)).at(-1)?.[0])"""
 
-# What readers look for, and the page that answers it; it has to be among the first results.
+# Words that readers look for, and the page that answers them; it has to be among the first results.
 SEARCHES = {
     "load_inline": "python",
     "pickling": "python",
@@ -77,7 +77,7 @@ def browser() -> Iterator[Browser]:
 
 
 def _choose(page: Page, theme: str) -> None:
-    """What the site's button for light and dark does."""
+    """Sets light or dark mode, as the site's button does."""
     page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
 
 
@@ -132,7 +132,7 @@ def _violations(page: Page, theme: str) -> list[str]:
 
 
 def problems(page: Page, file: Path, shots: Path | None = None, seen: list[str] | None = None) -> list[str]:
-    """What is wrong with one page of the site. seen: kinds of parts that were examined; those of this page are added."""
+    """Returns the faults of one page of the site. seen: kinds of parts that were examined; those of this page are added."""
     seen = [] if seen is None else seen
     found: list[str] = []
     page.set_default_timeout(_PATIENCE)

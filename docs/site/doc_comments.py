@@ -30,7 +30,7 @@ def _of_file(lines: list[str]) -> int:
     return 0
 
 
-# What breathe shows twice or not at all: a struct and its typedef, friends, specialisations in namespace std.
+# Constructs that breathe shows twice or not at all: a struct and its typedef, friends, specialisations in namespace std.
 _SIMPLER = [
     (re.compile(r"^typedef struct (\w+) \1;$", re.MULTILINE), r"struct \1;"),
     (re.compile(r"^typedef struct (\w+) \{", re.MULTILINE), r"struct \1 {"),

@@ -1,4 +1,4 @@
-"""What each op of the kernel wheel does for which dtype, and how far its results are from exact ones: found by calling it.
+"""The dtypes that each op of the kernel wheel takes, and how far its results are from exact ones: found by calling it.
 
 `op_facts.py` prints all of it. op_calls.py has the calls, op_formats.py those of packed weights and caches."""
 
@@ -40,7 +40,7 @@ def error(function: Callable[..., Any], call: Call, dtype: str) -> float:
 
 
 def refusal(function: Callable[..., Any], call: Call) -> str | None:
-    """What the op says of tensors with gaps between their columns; None where it takes them."""
+    """The op's message about tensors with gaps between their columns; None where it takes them."""
     arguments = [_typed(array, "f32") for array in call.arguments]
     gaps = np.repeat(arguments[0], 2, axis=-1)[..., ::2]
     try:

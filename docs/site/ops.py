@@ -377,7 +377,7 @@ def _rows(name: str) -> dict[str, dict[str, str]]:
 
 
 def frameworks(name: str) -> list[str]:
-    """What works in each framework, as one table, and below it what the op takes and is compiled for."""
+    """The support in each framework, as one table, and below it the dtypes that the op takes and the targets that it has code for."""
     found = _rows(name)
     facts = found.pop("facts")
     columns = list(dict.fromkeys(column for cells in found.values() for column in cells))

@@ -35,7 +35,7 @@ CXX = [
     ("sdk_codegen", "SDK: generators", "sdk", "codegen/"),
     ("sdk_program", "SDK: programs", "sdk", "program/"),
 ]  # fmt: skip
-# What kernel authors and embedders don't call: parts of the headers above.
+# Headers that kernel authors and embedders don't include: parts of the headers above.
 BEHIND = {
     "ffi": "alias call call_device compact config device_service fit fit_mark float_limits glibc_compat glue guard instance kernel object on_devices service small_float small_float_bits typed_view value_names",
     "sdk": "",
@@ -96,7 +96,7 @@ def _plain(line: str) -> str:
 
 
 def first_comment(header: str) -> str:
-    """What a header says of itself, above its include guard. Indented lines are code."""
+    """The comment of a header about itself, above its include guard. Indented lines are code."""
     text = header.partition("#ifndef")[0].strip()
     if text.startswith("/*"):
         lines = [re.sub(r"^ \* ?", "", line) for line in text[2:].rstrip("*/").rstrip().splitlines()]

@@ -142,7 +142,7 @@ def _table(rows: list[report.Row]) -> list[str]:
 
 
 def _in_words(topic: str, rows: list[report.Row]) -> str:
-    """What the picture of a topic shows."""
+    """The description of a topic's picture."""
     beside = [row.ratio for row in rows if row.ratio is not None and figures.beside_a_peer(row)]
     if beside:
         low, middle, high = map(figures.three_digits, (min(beside), statistics.median(beside), max(beside)))

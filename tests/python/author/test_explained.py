@@ -1,4 +1,4 @@
-"""What authors see in place of a compiler's output: the first mistake first, each once, in 15 lines at most.
+"""The text that authors see in place of a compiler's output: the first mistake first, each once, in 15 lines at most.
 
 test_mistakes.py compiles each kind of mistake with g++. The outputs here are g++'s, clang's and nvcc's as they came, shortened.
 """

@@ -1,4 +1,4 @@
-"""What a kernel in plain Python can't have is a KernelError that names the place, says what to write, and underlines it."""
+"""A construct that a kernel in plain Python can't have is a KernelError that names the place, says what to write, and underlines it."""
 
 from __future__ import annotations
 

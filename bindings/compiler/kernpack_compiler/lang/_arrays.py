@@ -71,7 +71,7 @@ class Checked:
 
 
 class Memory(Checked):
-    """What local(f32[8]) and the like make."""
+    """Made by local(f32[8]) and the like."""
 
     def __init__(self, word: str, tensor: TensorType) -> None:
         import numpy as np

@@ -35,7 +35,7 @@ class Dtype:
         return TensorType(self, dims if isinstance(dims, tuple) else (dims,))
 
     def __call__(self, value: Any) -> Any:
-        """What the cast gives in plain Python, by the IR's rules: integers wrap, floats become the nearest integer toward zero."""
+        """The result of the cast in plain Python, by the IR's rules: integers wrap, floats become the nearest integer toward zero."""
         import numpy as np
 
         if self.name == "bool":

@@ -1,4 +1,4 @@
-"""What a call in a kernel does: functions of Python and math as operations of the IR."""
+"""Calls in a kernel: functions of Python and math as operations of the IR."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _whole(function: Callable[[Any], ir.Expr]) -> Callable[[Any], ir.Expr]:
     return lambda x: x if isinstance(x, ir.Expr) and x.type.name[0] in "iu" else ir.cast("i64", function(x))
 
 
-# What takes values of the IR, by the function that the author calls. With known numbers Python's own is called.
+# Operations on values of the IR, by the function that the author calls. With known numbers Python's own function is called.
 OPERATIONS: dict[Any, Callable[..., Any]] = {
     math.exp: ir.exp,
     math.log: lambda x: ir.log(x),

@@ -1,4 +1,4 @@
-"""What a rewritten function calls: each method does what one construct of Python does, in the IR."""
+"""Called by rewritten functions: each method builds the IR of one construct of Python."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _versions() -> list[str]:
 
 
 def _beyond(words: list[str]) -> int:
-    """What isn't the runtime's: the SDK's, or a mistake."""
+    """Runs a command that isn't the runtime's: the SDK's, or a mistake."""
     try:
         from kernpack_sdk.cli import main as sdk_main
     except ImportError as error:

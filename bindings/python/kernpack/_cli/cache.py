@@ -89,7 +89,7 @@ def _bytes(path: Path) -> int:
 
 
 def _remove(name: str, before: float | None) -> Iterator[str]:
-    """What couldn't be removed. A module that a process has loaded stays loaded: its memory outlives the name."""
+    """Yields the entries that couldn't be removed. A module that a process has loaded stays loaded: its memory outlives the name."""
     for path in list(_entries(name, before)):
         try:
             if path.is_symlink() or not path.is_dir():

@@ -62,7 +62,7 @@ def add(root: Path, name: str) -> Op:
 
 
 def _module(project: Project) -> str:
-    """What kernpack.load is given."""
+    """The name that kernpack.load takes."""
     name = project.name
     points = project.settings()["project"].get("entry-points", {}).get("kernpack.modules", {})
     return next(iter(points), re.sub(r"[-.]+", "_", name).lower())

@@ -47,7 +47,7 @@ def installed(name: str) -> tuple[Path, list[Path]]:
 
 
 def _packages(name: str) -> Iterator[str]:
-    """What Python may call the package: entry points say it for a module's name, and for the name that pip installed."""
+    """The names by which Python may call the package: entry points say it for a module's name, and for the name that pip installed."""
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
         if name == point.name or (point.dist is not None and _normal(name) == _normal(point.dist.name)):
             yield point.value

@@ -1,4 +1,4 @@
-"""What `kernpack demo` does, step by step; each step is said before it is taken."""
+"""The steps of `kernpack demo`; each is announced before it is taken."""
 
 from __future__ import annotations
 

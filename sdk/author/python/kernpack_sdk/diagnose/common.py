@@ -30,7 +30,7 @@ _SPELLINGS = [
 
 
 def spelling(block: str) -> str:
-    """What is wrong with the author's KP_EXPORT line itself."""
+    """The fault of the author's KP_EXPORT line itself."""
     for place in places(block):
         lines = lines_of(place.file)
         if lines[place.line - 2 : place.line - 1] and lines[place.line - 2].endswith(
@@ -45,7 +45,7 @@ def spelling(block: str) -> str:
 
 
 def said(block: str) -> str:
-    """What one of the rows below says of a block; "" where none does."""
+    """The text of the first row below that matches a block; "" if none does."""
     for pattern, text in _COMMON:
         if found := pattern.search(block):
             return HEAD + where(block) + text.format(*(plain(part or "") for part in found.groups()))

@@ -44,7 +44,7 @@ def _column(text: str, position: int) -> int:
 
 
 def _near(text: str, reason: str, position: int) -> str:
-    """What was probably meant."""
+    """The contract that was probably meant."""
     if reason == "kExpectedOpeningParenthesis":
         return " around the parameters, and around the results, as in (x: f32[N]) -> (out: f32[N])"
     here = _column(text, position)

@@ -28,7 +28,7 @@ def header(name: str) -> str:
 
 @functools.cache
 def names() -> dict[str, str]:
-    """What authors write after kp::, and the header that declares it. Nothing of namespace detail."""
+    """Names that authors write after kp::, and the header that declares each. None of namespace detail."""
     found: dict[str, str] = {}
     place = folder()
     for file in sorted(place.glob("*.h")) if place else []:

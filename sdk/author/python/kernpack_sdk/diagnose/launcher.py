@@ -1,4 +1,4 @@
-"""What a compiler's run needs of the explainer: its output explained, and its source after the macros."""
+"""The explainer's part in a run of the compiler: its output explained, and its source after the macros."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def undeclared(block: str) -> str:
-    """What to do about a name that isn't declared; "" where that isn't known."""
+    """The cure for a name that isn't declared; "" if it isn't known."""
     error = errors_of(block)
     said = _of_kernpack(error) or _of_std(block, error) or _bare(error) or _macro(block, error)
     return f"{HEAD}{where(block)}{said}" if said else ""

@@ -1,4 +1,4 @@
-"""What is printed in place of a compiler's output: its first mistake in plain words first, in few lines."""
+"""The report in place of a compiler's output: its first mistake in plain words first, in few lines."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _explained(output: str, exports: Exports) -> list[str]:
 
 
 def _in_headers(block: str) -> bool:
-    """Whether an error is in a header of ours. It follows from a mistake that another error is about, as a rule a later one."""
+    """Returns true if an error is in a header of ours. It follows from a mistake that another error is about, as a rule a later one."""
     return any(place.ours for place in places(errors_of(block)))
 
 
@@ -143,7 +143,7 @@ class _Seen:
                 self._variables |= set(_VARIABLE.findall(_declared(place.file, place.line)))
 
     def explains(self, block: str, export: Export | None) -> bool:
-        """Whether an error only follows from one before: on the line of one, about what such a line declares, or about an export that
+        """Returns true if an error only follows from one before: on the line of one, about what such a line declares, or about an export that
         is wrong anyway."""
         if export is not None and export.where in self.exports:
             return True

@@ -1,4 +1,4 @@
-"""What authors wrote: lines of their sources, and their KP_EXPORT lines."""
+"""The authors' code: lines of their sources, and their KP_EXPORT lines."""
 
 from __future__ import annotations
 
