@@ -48,6 +48,16 @@ def test_each_row_is_compiled_for_multiples_of_16_and_for_any(kernel: Any) -> No
     assert kc.build_imported(function).functions["shift"].text.endswith(CONTRACT)
 
 
+def test_a_stride_of_1_is_compiled_in(kernel: Any) -> None:
+    contract = '(x: f32[R, 1]) -> (y: f32[R, 1]) with on "cuda"'
+    function = imported(kernel, contract=contract, args={"n": 1, "eps": 2.0})
+    assert [len(binary.entry.parameters) for _, binary, _ in function.kernels] == [
+        5
+    ] * 4  # x, y, eps and two of Triton's
+    function = imported(kernel, contract=contract, args={"n": 2, "eps": 2.0})
+    assert [len(binary.entry.parameters) for _, binary, _ in function.kernels] == [6] * 4
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

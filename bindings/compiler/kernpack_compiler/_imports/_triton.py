@@ -72,7 +72,8 @@ def import_triton(
     constants: values of the parameters that are tl.constexpr.
     configs: several ways to compile it, tried in this order at each call: {"when": "M <= 16", "constants": {"BM": 16},
         "num_warps": 4, "num_stages": 3}. Without "when" a row is always taken.
-    args: what parameters get that aren't named as the contract's: {"n": "N", "stride": "N * 2"}.
+    args: what parameters get that aren't named as the contract's: {"n": "N", "stride": "N * 2"}. The number 1 is compiled
+        in, as Triton does.
     types: Triton's types of scalars; by default an int is "i32", which the call checks, and a float "fp32".
     archs: compute capabilities to make machine code for. ptx: those to put PTX in for, which newer devices compile; by
         default the lowest.
@@ -85,9 +86,12 @@ def import_triton(
     kernel = _jit_function(function)
     chosen = name or kernel.__name__
     parameters = list(inspect.signature(kernel.fn).parameters)
-    rows = _configs(configs, dict(constants or {}), {"num_warps": num_warps, "num_stages": num_stages}, chosen)
+    # As Triton's launcher does: with a stride of 1 known, loads are wide.
+    ones = {n: 1 for n, value in (args or {}).items() if type(value) is int and value == 1}
+    rows = _configs(configs, {**(constants or {}), **ones}, {"num_warps": num_warps, "num_stages": num_stages}, chosen)
     runtime = _runtime(chosen, parameters, rows)
-    given = _arguments(chosen, contract, runtime, dict(args or {}), parameters)
+    others = {n: value for n, value in (args or {}).items() if n not in ones}
+    given = _arguments(chosen, contract, runtime, others, parameters)
     signature = _signature(chosen, contract, given, dict(types or {}))
     code = sorted(set(archs))
     if not code:
