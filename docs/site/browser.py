@@ -211,8 +211,8 @@ def unfound(page: Page, address: str, searches: dict[str, str]) -> list[str]:
 def misplaced(page: Page, address: str, first: dict[str, str]) -> list[str]:
     """The words whose first result is another page than the one that answers them (answers.py)."""
     page.set_default_timeout(_PATIENCE)
-    page.goto(f"{address}/search.html?q=Kernpack")
-    page.wait_for_function("/finished|did not match/.test(document.querySelector('.search-summary')?.innerText)")
+    page.goto(f"{address}/search.html")
+    page.wait_for_function("typeof Search !== 'undefined' && Search.hasIndex()")
     hits = page.evaluate(_FIRST, list(first))
     return [
         f"search: the first result for {word!r} is {hit or 'missing'}, not {wanted}"
