@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kernpack
@@ -238,3 +239,35 @@ def test_results_of_a_failed_call_are_let_go(k) -> None:
     refused(
         lambda: k.typed_throw(given, out=out), kernpack.InternalError, f"typed_throw: {STRANGE}", watch=[given, out]
     )
+
+
+_WITHOUT_A_MESSAGE = """\
+#include <kernpack/kernel.h>
+namespace kp = kernpack;
+#define SMALL(n) (n) < 5
+void check(int64_t n) { KP_CHECK(n > 9, ValueError); }
+void commas(int64_t n) { KP_CHECK((std::is_same<int64_t, decltype(n)>() && n < 0), TypeError); }
+void macro(int64_t n) { KP_CHECK(SMALL(n), IndexError); }
+void throws(int64_t n) { KP_THROW(RuntimeError); }
+void said(int64_t n) { KP_CHECK(n != 123456, ValueError) << "n is " << n; }
+KP_MODULE("without_a_message", "1.0.0");
+KP_EXPORT(check, check); KP_EXPORT(commas, commas); KP_EXPORT(macro, macro); KP_EXPORT(throws, throws); KP_EXPORT(said, said);
+"""
+
+
+def test_a_check_without_a_message_prints_its_condition_and_place() -> None:
+    k = kernpack.load_inline(_WITHOUT_A_MESSAGE)
+    refused(lambda: k.check(7), ValueError, "check: expected n > 9 (inline.cc:4)")
+    text = "commas: expected (std::is_same<int64_t, decltype(n)>() && n < 0) (inline.cc:5)"
+    refused(lambda: k.commas(7), TypeError, text)
+    refused(lambda: k.macro(7), IndexError, "macro: expected SMALL(n) (inline.cc:6)")
+    refused(lambda: k.throws(7), RuntimeError, "throws: raised without a message at inline.cc:7")
+    refused(lambda: k.said(123456), ValueError, "said: n is 123456")
+    assert k.check(10) is None
+
+
+def test_a_condition_whose_check_has_a_message_is_not_in_the_module() -> None:
+    module = kernpack.load_inline(_WITHOUT_A_MESSAGE)
+    content = Path(module.path).read_bytes()
+    assert b"n > 9" in content
+    assert b"n != 123456" not in content

@@ -10,14 +10,17 @@
 
 // Throws kp::Error of that kind ("ValueError", "TypeError", "RuntimeError", ...: any identifier; Python raises the built-in
 // class of that name, else RuntimeError). The message is what is streamed into it: text, numbers, dtypes, devices, shapes.
-#define KP_THROW(kind)                                                     \
-  ::kernpack::detail::Throw() & ::kernpack::detail::ErrorText {            \
-    ::kernpack::Error::make(kp_bytes(#kind), __FILE__, __func__, __LINE__) \
-  }
-// Throws unless the condition holds. The condition is evaluated once, the message only on failure.
+// Without a message it says where it was raised.
+#define KP_THROW(kind) KP_THROW_FOR_(#kind, nullptr)
+// Throws unless the condition holds. The condition is evaluated once, the message only on failure. Without a message the error
+// holds the text of the condition, the file and the line.
 #define KP_CHECK(condition, kind)         \
   KP_LIKELY(static_cast<bool>(condition)) \
-  ? (void)0 : KP_THROW(kind)
+  ? (void)0 : KP_THROW_FOR_(#kind, #condition)
+#define KP_THROW_FOR_(kind, condition)                                               \
+  ::kernpack::detail::Throw() & ::kernpack::detail::Unsaid {                         \
+    ::kernpack::Error::make(kp_bytes(kind), __FILE__, __func__, __LINE__), condition \
+  }
 
 KP_NAMESPACE_BEGIN
 
@@ -144,9 +147,33 @@ struct ErrorText {
   }
 };
 
+// An error before its message. The type of an error with a message is another one, so that the condition's text is in a module
+// only where it is used.
+struct Unsaid {
+  ErrorBody* body;
+  const char* condition;  // nullable
+  template <class T>
+  ErrorText operator<<(const T& value) const {
+    body->message << value;
+    return {body};
+  }
+};
+
+KP_COLD inline void say_place(const Unsaid& e) {
+  if (e.condition) {
+    e.body->message << "expected " << e.condition << " (" << e.body->file << ':' << e.body->line << ')';
+  } else {
+    e.body->message << "raised without a message at " << e.body->file << ':' << e.body->line;
+  }
+}
+
 // `&` binds looser than `<<`: the message is complete when this throws, and the compiler knows that it never returns.
 struct Throw {
   [[noreturn]] __attribute__((always_inline)) void operator&(const ErrorText& e) const { KP_THROW_(Error(e.body)); }
+  [[noreturn]] __attribute__((always_inline)) void operator&(const Unsaid& e) const {
+    say_place(e);
+    KP_THROW_(Error(e.body));
+  }
 };
 
 [[noreturn]] KP_COLD inline void throw_bad_dim(int64_t i, int64_t n) {
