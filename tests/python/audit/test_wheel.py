@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -126,6 +127,30 @@ def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
     assert notes(wheel) == [
         'declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
     ]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_publish_repeats_the_notes(pack: Pack, plain: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
+    """twine and `kernpack test` aren't run: they find nothing."""
+    from click.testing import CliRunner
+    from kernpack_sdk.commands import publish
+
+    wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
+    monkeypatch.setattr(publish.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(publish, "_ran", lambda *words: subprocess.CompletedProcess(words, 0, "", ""))
+    done = CliRunner().invoke(publish.command, [str(wheel), *(["--json"] if as_json else [])])
+    assert done.exit_code == 0, done.output
+    note = (
+        f'{wheel.name}: declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
+    )
+    if as_json:
+        found = json.loads(done.output)
+        assert found["notes"] == {str(wheel): [note]}
+        assert found["problems"] == {str(wheel): []}
+        assert found["commands"]
+    else:
+        assert done.output.startswith(f"{wheel}: ok\nnote: {note}\n")
+        assert "twine upload" in done.output
 
 
 def test_no_word_on_python(pack: Pack, plain: Path) -> None:

@@ -8,10 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kernpack_sdk.cli import MISSING
+
+if TYPE_CHECKING:
+    from kernpack_sdk.audit import Finding
 
 
 @click.command("publish")
@@ -21,7 +25,8 @@ from kernpack_sdk.cli import MISSING
 @click.pass_context
 def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json: bool) -> None:
     """Check the wheels (default: those in dist/) with twine, `kernpack check` and `kernpack test`, and the project and its source
-    distributions for private keys; then print the commands that upload the wheels. Nothing is uploaded."""
+    distributions for private keys; print problems, and notes, which may be intended; then print the
+    commands that upload the wheels. Nothing is uploaded."""
     found = list(wheels) or sorted(Path("dist").glob("*.whl"))
     if not found:
         raise click.ClickException("kernpack publish: no wheels in dist/; kernpack build makes them")
@@ -33,16 +38,20 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json
         ctx.exit(MISSING)
     from kernpack_sdk import check
 
-    problems = {str(wheel): list(_problems(wheel, not no_test)) for wheel in found}
-    problems |= {str(path): lines for path in _sources(found) if (lines := check.check(path))}
+    said = {str(wheel): list(_said(wheel, not no_test)) for wheel in found}
+    said |= {str(path): lines for path in _sources(found) if (lines := check.audit(path))}
+    problems = {name: [each.text for each in lines if each.serious] for name, lines in said.items()}
+    notes = {name: [each.text for each in lines if not each.serious] for name, lines in said.items()}
     good = not any(problems.values())
     upload = f"{Path(sys.executable).name} -m twine upload {' '.join(map(str, found))}"
     commands = [upload.replace("upload", "upload --repository testpypi", 1), upload]
     if as_json:
-        click.echo(json.dumps({"problems": problems, "commands": commands if good else []}, indent=2))
+        click.echo(json.dumps({"problems": problems, "notes": notes, "commands": commands if good else []}, indent=2))
     else:
-        for name, lines in problems.items():
-            click.echo("\n".join(f"{name}: {line}" for line in lines) or f"{name}: ok")
+        for name, found_there in problems.items():
+            click.echo("\n".join(f"{name}: {line}" for line in found_there) or f"{name}: ok")
+            for note in notes[name]:
+                click.echo(f"note: {note}")
         click.echo(
             "\nTo try the upload, then to publish:\n  " + "\n  ".join(commands) if good else "\nNot ready: see above."
         )
@@ -60,17 +69,17 @@ def _sources(wheels: list[Path]) -> Iterator[Path]:
         yield from (path for path in sorted(folder.iterdir()) if path.is_file() and private_keys.is_sdist(path))
 
 
-def _problems(wheel: Path, tested: bool) -> Iterator[str]:
+def _said(wheel: Path, tested: bool) -> Iterator[Finding]:
     from kernpack_sdk import check
 
     twine = _ran("twine", "check", "--strict", str(wheel))
     if twine.returncode != 0:
-        yield f"twine check: {twine.stdout.strip()}"
-    yield from check.check(wheel)
+        yield check.Finding(f"twine check: {twine.stdout.strip()}")
+    yield from check.audit(wheel)
     if tested:
         suite = _ran("kernpack_sdk", "test", str(wheel))
         if suite.returncode != 0:
-            yield f"kernpack test: {(suite.stdout + suite.stderr).strip()}"
+            yield check.Finding(f"kernpack test: {(suite.stdout + suite.stderr).strip()}")
 
 
 def _ran(module: str, *words: str) -> subprocess.CompletedProcess[str]:
