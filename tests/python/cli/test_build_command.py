@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import time
 import zipfile
 from pathlib import Path
 
@@ -96,6 +98,44 @@ def test_what_is_no_size(given: object) -> None:
 )
 def test_what_a_line_says_of_the_progress(line: str, step: object) -> None:
     assert progress.step(line) == step
+
+
+def test_a_long_build_is_not_silent_off_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(progress, "_FIRST", 0.05)
+    monkeypatch.setattr(progress, "_EVERY", 0.05)
+    with progress.shown("building a", quiet=False) as line:
+        for each in (
+            progress.COMPILING,
+            "[1/2] Building CUDA object CMakeFiles/a.dir/a.cu.o",
+            "[ 50%] Building CXX object b.o",
+        ):
+            line(each)
+            time.sleep(0.3)
+    said = capsys.readouterr().err.splitlines()
+    assert {each.rpartition(",")[0] for each in said} == {
+        "building a: compiling",
+        "building a: 1 of 2 steps done",
+        "building a: 50 % done",
+    }
+    assert said[0].endswith(", 0 s so far")
+    with progress.shown("building a", quiet=True):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""
+
+
+def test_dev_hands_on_what_its_tools_print(command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kernpack_sdk.project import Project
+
+    lines: list[str] = []
+    shutil.rmtree(project / "build", ignore_errors=True)
+    Project(project).build_now(lines.append)
+    steps = [step for line in lines if (step := progress.step(line))]
+    assert steps[0] == ("configuring", None, None)
+    assert ("compiling", None, None) in steps
+    assert any(done == of for _, done, of in steps if done)
 
 
 @pytest.mark.parametrize(("terminal", "quiet"), [(True, False), (True, True), (False, False)])

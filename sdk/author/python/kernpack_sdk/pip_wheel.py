@@ -6,7 +6,6 @@ import importlib.util
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from kernpack_sdk import cmake_dir
 from kernpack_sdk.build_failure import explained
+from kernpack_sdk.progress import output_of
 from kernpack_sdk.project import BuildError
 
 _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
@@ -37,7 +37,8 @@ def build(
         pip += [
             word for name, value in defines.items() for word in ("--config-settings", f"cmake.define.{name}={value}")
         ]
-        code, said = _run([*pip, str(folder.absolute())], _environment(folder, scratch, isolated), line)
+        environment = _environment(folder, scratch, isolated)
+        code, said = output_of([*pip, str(folder.absolute())], line, environment=environment)
     if code != 0:
         raise BuildError(_failure(said))
     (wheel,) = output.glob("*.whl")
@@ -53,28 +54,6 @@ def _environment(folder: Path, scratch: str, isolated: bool) -> dict[str, str]:
     if not isolated:
         environment.setdefault("kernpack_DIR", str(cmake_dir()))  # this SDK, also where it isn't installed
     return environment
-
-
-def _run(command: list[str], environment: dict[str, str], line: Callable[[str], None]) -> tuple[int, str]:
-    said = []
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env=environment,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            for each in process.stdout:
-                said.append(each)
-                line(each.strip())
-        except BaseException:
-            process.terminate()
-            raise
-    return process.returncode, "".join(said)
 
 
 def _failure(said: str) -> str:

@@ -1,17 +1,24 @@
-"""What a build is doing, on a terminal: one line that changes, and a bar while it compiles."""
+"""What a build is doing. On a terminal one line that changes, and a bar while it compiles; elsewhere a line now and then, so that
+a build of a minute, as nvcc needs, isn't silent."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 _STEP = re.compile(r"\[(\d+)/(\d+)\] (?:Building (\w+) object (\S+)|(.*))")  # ninja's
 _PERCENT = re.compile(r"\[ *(\d+)%\] (?:Building (\w+) object (\S+)|(.*))")  # make's
+CONFIGURING, COMPILING = "*** Configuring CMake", "*** Building project"  # as scikit-build-core says it
 _PHASES = (
     (re.compile(r"Installing build dependencies"), "installing what [build-system] requires"),
-    (re.compile(r"\*\*\* Configuring CMake"), "configuring"),
-    (re.compile(r"\*\*\* Building project"), "compiling"),
+    (re.compile(re.escape(CONFIGURING)), "configuring"),
+    (re.compile(re.escape(COMPILING)), "compiling"),
     (re.compile(r"\*\*\* Installing project"), "collecting the wheel's files"),
     (re.compile(r"\*\*\* Making wheel"), "packing the wheel"),
 )
@@ -36,15 +43,49 @@ def _doing(language: str | None, made: str | None, other: str | None) -> str:
     return f"compiling {source}" if language != "CUDA" else f"compiling {source} (nvcc)"
 
 
+def output_of(
+    command: list[str],
+    line: Callable[[str], None],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[int, str]:
+    """A program's exit code and what it prints, each line of it handed to `line` as it comes."""
+    said = []
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for each in process.stdout:
+                said.append(each)
+                line(each.strip())
+        except BaseException:
+            process.terminate()
+            raise
+    return process.returncode, "".join(said)
+
+
 @contextlib.contextmanager
 def shown(title: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function for each line that the build prints. Shows nothing where `quiet`, and where stderr isn't a terminal."""
+    """A function for each line that the build prints. Shows nothing where `quiet`."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield lambda line: None
+        return
+    if not console.is_terminal:
+        with _told(title) as show:
+            yield show
         return
     text = TextColumn("{task.description}", markup=False)
     columns = (SpinnerColumn(), TimeElapsedColumn(), BarColumn(bar_width=20), text)
@@ -57,3 +98,39 @@ def shown(title: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
                 progress.update(task, description=f"{title}: {doing}", completed=done or 0, total=of)
 
         yield show
+
+
+_FIRST, _EVERY = 15.0, 15.0  # seconds until the first line, and between lines
+
+
+@contextlib.contextmanager
+def _told(title: str) -> Iterator[Callable[[str], None]]:
+    """For logs: a line to stderr where a build takes long. Ninja names a step when it is done, so steps are counted."""
+    begun, ended = time.monotonic(), threading.Event()
+    state = "starting"
+
+    def show(line: str) -> None:
+        nonlocal state
+        if found := step(line):
+            doing, done, of = found
+            state = (
+                doing
+                if done is None
+                else f"{done} % done"
+                if of == 100 and "%]" in line
+                else f"{done} of {of} steps done"
+            )
+
+    def tell() -> None:
+        wait = _FIRST
+        while not ended.wait(wait):
+            print(f"{title}: {state}, {time.monotonic() - begun:.0f} s so far", file=sys.stderr, flush=True)
+            wait = _EVERY
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield show
+    finally:
+        ended.set()
+        teller.join()

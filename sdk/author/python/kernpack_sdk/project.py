@@ -9,16 +9,16 @@ import contextlib
 import fcntl
 import os
 import shutil
-import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import cmake_dir, wheel
+from kernpack_sdk import cmake_dir, progress, wheel
 from kernpack_sdk.build_failure import NO_CMAKE, explained
+from kernpack_sdk.progress import output_of
 
 _BASES = ("src", "python", ".")  # where scikit-build-core looks for a project's Python package, in its order
 
@@ -90,20 +90,23 @@ class Project:
         same = Path(kept.get("kernpack_DIR:PATH", "")) == cmake_dir()
         return same and Path(kept.get("CMAKE_MAKE_PROGRAM:FILEPATH", "")).is_file()
 
-    def build_now(self) -> str:
-        """Builds what changed and brings `site` up to date; what the tools printed. Raises BuildError."""
+    def build_now(self, line: Callable[[str], None] = lambda line: None) -> str:
+        """Builds what changed and brings `site` up to date; what the tools printed. `line` gets each line of it as it comes. Raises
+        BuildError."""
         name = self.name  # says so where there is no project
         if not (self.root / "CMakeLists.txt").is_file():
             raise BuildError(
                 f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME"
             )
         with self._alone():
-            said = "" if self.is_configured() else self._configure()
-            said += self._run("--build", self.build)
+            said = "" if self.is_configured() else self._configure(line)
+            line(progress.COMPILING)
+            said += self._run("--build", self.build, line=line)
             self._install()
         return said
 
-    def _configure(self) -> str:
+    def _configure(self, line: Callable[[str], None]) -> str:
+        line(progress.CONFIGURING)
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         if (self.build / "CMakeCache.txt").is_file():  # of another SDK or another tool: its paths are everywhere
             (self.build / "CMakeCache.txt").unlink()
@@ -114,7 +117,7 @@ class Project:
         ]
         stated = self.settings().get("tool", {}).get("scikit-build", {}).get("cmake", {}).get("define", {})
         define += [f"-D{name}={_cmake_value(value)}" for name, value in stated.items() if not isinstance(value, dict)]
-        return self._run("--log-level=WARNING", "-S", self.root, "-B", self.build, *generator, *define)
+        return self._run("--log-level=WARNING", "-S", self.root, "-B", self.build, *generator, *define, line=line)
 
     def _install(self) -> None:
         fresh = self.build / "site.new"
@@ -130,22 +133,14 @@ class Project:
             wheel.add_stub(package, [module for module in modules if module.parent == package])
         _replace(fresh, self.site)
 
-    def _run(self, *words: str | Path) -> str:
+    def _run(self, *words: str | Path, line: Callable[[str], None] = lambda line: None) -> str:
         cmake = shutil.which("cmake")
         if cmake is None:
             raise BuildError(NO_CMAKE)
-        done = subprocess.run(
-            [cmake, *map(str, words)],
-            cwd=self.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode != 0:
-            raise BuildError(explained(done.stdout))
-        return done.stdout
+        code, said = output_of([cmake, *map(str, words)], line, folder=self.root)
+        if code != 0:
+            raise BuildError(explained(said))
+        return said
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from kernpack_sdk import progress
 from kernpack_sdk.loading import refusal
 from kernpack_sdk.project import BuildError, Project, unread_by_pip
 
@@ -55,7 +56,8 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
 def _build(project: Project, as_json: bool) -> bool:
     began = time.monotonic()
     try:
-        project.build_now()
+        with progress.shown(f"building {project.root.name}", quiet=as_json) as line:
+            project.build_now(line)
         error = ""
     except BuildError as failed:
         error = str(failed)
