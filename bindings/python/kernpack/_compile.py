@@ -179,9 +179,16 @@ def _compiled(
     except subprocess.CalledProcessError as error:
         for file, content in made.sources.items():
             package.diagnose.add_source(file, content)
-        said = package.diagnose.with_diagnosis(error.stderr or error.stdout or "")
+        command = error.cmd
+        said = package.diagnose.with_diagnosis(error.stderr or error.stdout or "", lambda: _preprocessed(command))
         raise RuntimeError(f"{made.who}: {compiler.words[0]} failed ({error.returncode}):\n{said}") from None
     return path
+
+
+def _preprocessed(command: list[str]) -> str:
+    from kernpack_sdk.diagnose.launcher import preprocessed
+
+    return preprocessed(command)
 
 
 @contextlib.contextmanager

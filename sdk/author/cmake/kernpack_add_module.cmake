@@ -143,17 +143,17 @@ function(kernpack_prefix_map_ target folder flag)
   endif()
 endfunction()
 
-# Runs the compiler inside diagnose.py, which says in plain words what a contract's mistake is before the compiler's templates do.
+# Runs the compiler inside the folder diagnose, which explains an author's mistake in plain words in place of the compiler's templates.
 # Without Python, or where the project runs its compilers inside something else, the compiler speaks alone.
 function(kernpack_diagnose_ target)
   get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
   get_directory_property(own RULE_LAUNCH_COMPILE)
   find_program(KERNPACK_PYTHON NAMES python3 python HINTS "${Python_EXECUTABLE}" NO_CMAKE_SYSTEM_PATH)
   mark_as_advanced(KERNPACK_PYTHON)
-  foreach(file IN ITEMS ${KERNPACK_CMAKE_DIR}/../../../diagnose.py ${KERNPACK_CMAKE_DIR}/../python/kernpack_sdk/diagnose.py)
-    if(EXISTS ${file} AND KERNPACK_PYTHON AND NOT launcher AND NOT own)
-      get_filename_component(file ${file} ABSOLUTE)
-      set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE "\"${KERNPACK_PYTHON}\" -I -S \"${file}\"")
+  foreach(folder IN ITEMS ${KERNPACK_CMAKE_DIR}/../../../diagnose ${KERNPACK_CMAKE_DIR}/../python/kernpack_sdk/diagnose)
+    if(EXISTS ${folder}/__main__.py AND KERNPACK_PYTHON AND NOT launcher AND NOT own)
+      get_filename_component(folder ${folder} ABSOLUTE)
+      set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE "\"${KERNPACK_PYTHON}\" -I -S -B \"${folder}\"")
     endif()
   endforeach()
 endfunction()

@@ -218,7 +218,7 @@ def test_a_source_in_a_language_that_the_project_leaves_out(build) -> None:
 
 
 def test_a_contract_that_does_not_parse_is_explained(build) -> None:
-    """By plain CMake too: the compiler runs inside diagnose.py."""
+    """By plain CMake too: the compiler runs inside the explainer."""
     done = build(
         "kernpack_add_module(m SOURCES m.cc DESTINATION m)\n", {"m.cc": MODULE.replace("x: f32[N]", "x: f33[N]")}
     )

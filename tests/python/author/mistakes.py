@@ -6,6 +6,21 @@ HEAD = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
 FITS = "void f(kp::TensorView x, kp::MutTensorView out) {}\n"
 BACKWARD = "void g(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {}\n"
 CONTRACT = "(x: f32[N]) -> (out: f32[N])"
+BODY = """\
+void f(kp::TensorView x, kp::MutTensorView out) {
+  const int64_t n = x.numel();
+  float* to = out.data_ptr<float>();
+  for (int64_t i = 0; i < n; ++i) {
+    to[i] = 1;
+  }
+}"""
+PARALLEL = """\
+void f(kp::TensorView x, kp::MutTensorView out) {
+  float* to = out.data_ptr<float>();
+  kp::parallel_for(x.numel(), 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = 1;
+  });
+}"""
 
 
 def contract(text: str, function: str = FITS) -> str:
@@ -146,7 +161,11 @@ SOURCES = [
     ("a gradient of another name", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (dx: f32[N])");\nKP_GRAD(f, g);', "result dx: expected the gradient of a parameter of f (d_x)"),
     ("a gradient twice", contract(CONTRACT, FITS + BACKWARD) + 'KP_EXPORT(g, g, "(d_out: f32[N], x: f32[N]) -> (d_x: f32[N])");\nKP_GRAD(f, g);\nKP_GRAD(f, g);', "g and g both give d_x; expected one of them"),
     ("a macro in the contract", f'{HEAD}{FITS}#define FLOATS " where T in {{f32, f64}}"\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(x: T[N]) -> (out: U[N])" FLOATS);', "inline.cc:6: the contract of 'f' doesn't parse: no parameter has this dtype variable"),
-    ("a macro that the source doesn't define", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(x: f33[N]) -> () " __VERSION__);', "inline.cc:5: the contract of 'f' doesn't parse: no such dtype (at byte 4 of the text with its macros replaced)"),
+    ("a macro that the source doesn't define", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(x: f33[N]) -> () " __VERSION__);', "inline.cc:5: the contract of 'f' doesn't parse: no such dtype 'f33'; did you mean 'f32'?"),
+    ("a macro with arguments in the contract", f'{HEAD}{FITS}#define VECTOR(T) "(x: " #T "[N]) -> (out: f32[N])"\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, VECTOR(f33));', "inline.cc:6: the contract of 'f' doesn't parse: no such dtype 'f33'; did you mean 'f32'?"),
+    ("a macro that exports", f'{HEAD}{FITS}#define EXPORT(name, T) \\\n  KP_EXPORT(name, f, "(x: " #T "[N]) -> (out: f32[N])")\nKP_MODULE("m", "1.0.0");\nEXPORT(vector, f33);', "inline.cc:7: the contract of 'vector' doesn't parse: no such dtype 'f33'; did you mean 'f32'?"),
+    ("a macro that exports what doesn't fit", f'{HEAD}{FITS}#define EXPORT(name) KP_EXPORT(name, f, "(x: f32[N], a: float) -> (out: f32[N])")\nKP_MODULE("m", "1.0.0");\nEXPORT(vector);', "inline.cc:6: 'vector': the C++ function has 2 parameters, the contract needs 3"),
+    ("a contract in a constant", f'{HEAD}{FITS}constexpr char kContract[] = "(x: f33[N]) -> (out: f32[N])";\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, kContract);', "inline.cc:6: the contract of 'f' doesn't parse: no such dtype (at byte 4 of its text)"),
     ("a gradient of what is written in place", f'{HEAD}void f(kp::MutTensorView acc, kp::TensorView x) {{}}\nvoid g(kp::TensorView d_acc, kp::MutTensorView d_x) {{}}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "(acc!: f32[N], x: f32[N]) -> ()");\nKP_EXPORT(g, g, "(d_acc: f32[N]) -> (d_x: f32[N])");\nKP_GRAD(f, g);', "acc is written in place (acc!), and no gradient goes through that; .* (docs/patterns.md)"),
     ("a contract without quotes", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, {CONTRACT});', "write the contract as a string, in quotes: KP_EXPORT"),
     ("no comma before the contract", f'{HEAD}{FITS}KP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f "{CONTRACT}");', "a ',' is missing before the contract"),
@@ -166,7 +185,32 @@ SOURCES = [
     ("an input that is written through a span", function("void f(kp::TensorView x, kp::MutTensorView out) { const kp::Span<const float> in(x); in[0] = 1; }"), "an input is read only: write to a result, or mark it written"),
     ("a class of C++'s without a contract", f'{HEAD}struct Sizes {{}};\nint64_t f(Sizes) {{ return 0; }}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f);', "this parameter type cannot be passed from other languages; .*; the C++ type given is Sizes"),
     ("a static_assert of one's own beside another mistake", f'{HEAD}template <class T> void f(kp::TensorView x, T by, kp::MutTensorView out) {{ static_assert(sizeof(T) == 4, "f: by: 4 bytes"); }}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f<int64_t>, "(x: f32[N], by: float) -> (out: f32[N])");', "f: by: 4 bytes"),
+    ("a lost brace of a loop", function(BODY.replace("  }\n", "", 1)), "inline.cc:6: the '{' of this line isn't closed: a '}' is missing before the '}' on line 8"),
+    ("a lost brace of a lambda", function(PARALLEL.replace("  });", "  );")), "inline.cc:5: the '{' of this line isn't closed: a '}' is missing before the ')' on line 7"),
+    ("a lost brace of a function", function(BODY.removesuffix("}")), "inline.cc:3: the '{' of this line isn't closed: a '}' is missing before the end of the file"),
+    ("a brace too many", function(BODY + "}"), "inline.cc:9: this '}' closes nothing: remove it, or add the '{' that is missing"),
+    ("a lost parenthesis", function(BODY.replace("numel()", "numel(")), "inline.cc:4: a ')' is missing on this line: its '(' isn't closed"),
+    ("a lost parenthesis of a call over several lines", function(PARALLEL.replace("  });", "  };")), "inline.cc:5: the '(' of this line isn't closed: a ')' is missing before the ';' on line 7"),
+    ("a parenthesis too many", function(BODY.replace("numel()", "numel())")), "inline.cc:4: this ')' closes nothing: remove it, or add the '(' that is missing"),
+    ("a lost bracket", function(BODY.replace("[i] = 1", "[i = 1")), "inline.cc:7: a ']' is missing on this line: its '[' isn't closed"),
+    ("a lost quote", contract(CONTRACT).replace('N])")', "N]))"), "inline.cc:5: a '\"' is missing on this line: a string isn't closed"),
+    ("a lost semicolon in a function", function(BODY.replace("numel();", "numel()")), "inline.cc:4: a ';' is missing after 'const int64_t n = x.numel()'"),
+    ("a lost semicolon after a class", function("struct Pair { int a, b; }\n" + FITS), "inline.cc:3: a ';' is missing after 'struct Pair { int a, b; }'"),
+    ("a misspelt class", function(BODY.replace("TensorView", "TensorVew", 1)), "inline.cc:3: kp::TensorVew isn't a name of Kernpack; did you mean kp::TensorView?"),
+    ("a misspelt function", function(PARALLEL.replace("parallel", "paralell")), "inline.cc:5: kp::paralell_for isn't a name of Kernpack; did you mean kp::parallel_for?"),
+    ("a misspelt member", function(BODY.replace("numel", "nume")), "inline.cc:4: kp::TensorView has no member nume; did you mean numel?"),
+    ("a misspelt macro", contract(CONTRACT).replace("KP_EXPORT", "KP_EXPROT") + "// KP_EXPORT", "inline.cc:5: KP_EXPROT isn't a macro of Kernpack; did you mean KP_EXPORT?"),
+    ("a misspelt header", contract(CONTRACT).replace("kernel.h>", "kernel.h>\n#include <kernpack/strem.h>"), "inline.cc:2: there is no header kernpack/strem.h; did you mean kernpack/stream.h?"),
+    ("a header of Kernpack's that isn't included", function("void f(kp::TensorView x, kp::MutTensorView out) { const kp::DeviceCode* code = nullptr; (void)code; }"), "inline.cc:3: kp::DeviceCode is declared in kernpack/device_kernel.h, which isn't included; add #include <kernpack/device_kernel.h>"),
+    ("a class without its namespace", function(BODY.replace("kp::TensorView", "TensorView")), "inline.cc:3: TensorView is a name of Kernpack's namespace; write kp::TensorView"),
+    ("std::string without its header", contract("(x: f32[N], a: str) -> (out: f32[N])", "void f(kp::TensorView x, std::string a, kp::MutTensorView out) {}\n"), "inline.cc:3: std::string is declared in <string>, which isn't included; add #include <string>"),
+    ("std::vector without its header", function(BODY.replace("const int64_t n", "std::vector<int> v; const int64_t n")), "inline.cc:4: std::vector is declared in <vector>, which isn't included; add #include <vector>"),
     ("a gradient that isn't exported", contract(CONTRACT) + "KP_GRAD(f, g);", "the module exports no function g with a signature; export it, or correct the name"),
+]  # fmt: skip
+
+# Flags of the compiler: extra_cflags of load_inline, with a source that is right.
+FLAGS = [
+    ("an older C++", ["-std=c++14"], "Kernpack's headers need C++17, and the compiler was told an older standard: remove -std=... from its flags"),
 ]  # fmt: skip
 
 # CMake: the line after find_package(kernpack) in CMakeLists.txt, and its message.

@@ -15,7 +15,7 @@ from pathlib import Path
 import kernpack
 import kernpack_sdk
 import pytest
-from mistakes import CMAKE, CONTRACTS, SOURCES, contract
+from mistakes import CMAKE, CONTRACT, CONTRACTS, FLAGS, SOURCES, contract
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/mistakes.md"
 ROWS = [(what, contract(text), re.escape(said)) for what, text, said in CONTRACTS] + [
@@ -33,10 +33,11 @@ Written by `tests/python/author/test_mistakes.py`, which makes each mistake. `ke
 
 
 @functools.cache
-def _message(source: str) -> str:
+def _message(source: str, *flags: str) -> str:
     """The line that is said first."""
     with pytest.raises((RuntimeError, ValueError)) as caught:
-        kernpack.load_inline(source)
+        kernpack.load_inline(source, extra_cflags=list(flags))
+    assert len(str(caught.value).splitlines()) <= 16, "load_inline's own line, and 15"
     lines = str(caught.value).splitlines()
     first = next((line for line in lines if line.startswith("kernpack: ")), lines[0])
     return re.sub(r"'?/\S+/(\w+?)_[0-9a-f]{64}\.so'?", r"\1.so", first)
@@ -45,6 +46,11 @@ def _message(source: str) -> str:
 @pytest.mark.parametrize(("what", "source", "said"), ROWS, ids=[row[0] for row in ROWS])
 def test_the_message_says_what_to_do(what: str, source: str, said: str) -> None:
     assert re.search(said, _message(source)), _message(source)
+
+
+@pytest.mark.parametrize(("what", "flags", "said"), FLAGS, ids=[row[0] for row in FLAGS])
+def test_of_flags(what: str, flags: list[str], said: str) -> None:
+    assert said in _message(contract(CONTRACT), *flags)
 
 
 @functools.cache
@@ -97,6 +103,7 @@ def test_two_mistakes_of_a_kind_have_a_line_each() -> None:
 
 def test_the_table() -> None:
     rows = [f"| {what} | {_message(source).replace('|', chr(92) + '|')} |" for what, source, _ in ROWS]
+    rows += [f"| {what} | {_message(contract(CONTRACT), *flags)} |" for what, flags, _ in FLAGS]
     rows += [f"| {what} | {_configured(line)} |" for what, line, _ in CMAKE]
     page = _HEAD + "\n".join(f"| {row[0]} | `{row[1]}` |" for row in (r[2:-2].split(" | ", 1) for r in rows)) + "\n"
     if os.environ.get("KERNPACK_WRITE_DOCS") == "1":

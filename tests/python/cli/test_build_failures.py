@@ -114,6 +114,52 @@ def test_other_errors_of_files_stay_what_they_are() -> None:
         build_failure.full_disk(PermissionError(errno.EACCES, "Permission denied"))
 
 
+VARIANTS = """\
+cmake_minimum_required(VERSION 3.22)
+project(plain LANGUAGES CXX)
+find_package(kernpack REQUIRED)
+kernpack_add_module(plain SOURCES src/plain.cc VARIANT_SOURCES src/more.cc VARIANTS x86-64-v2 x86-64-v3 DESTINATION plain)
+"""
+
+
+@pytest.fixture
+def mistaken(project: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "mistaken"
+    shutil.copytree(project, folder, ignore=shutil.ignore_patterns("build", "dist"))
+    return folder
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its CPU variants are x86_64's")
+@pytest.mark.parametrize("words", [("build",), ("dev", "--once", "--no-install")])
+def test_a_mistake_is_said_once_and_without_what_the_tools_print(
+    command, mistaken: Path, words: tuple[str, ...]
+) -> None:
+    """A lost brace in a file that is compiled for two variants."""
+    (mistaken / "CMakeLists.txt").write_text(VARIANTS)
+    head = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
+    (mistaken / "src/more.cc").write_text(head + "void f(kp::TensorView x) {\n  if (x.numel() > 3) {\n}\n")
+    done = command(*words, cwd=mistaken)
+    assert done.returncode == 1
+    text = done.stdout + done.stderr
+    missing = "src/more.cc:4: the '{' of this line isn't closed: a '}' is missing before the '}' on line 5"
+    assert text.count(missing) == 1, text
+    assert "set KERNPACK_COMPILER_OUTPUT=1 to see them" in text
+    assert len(text.splitlines()) <= 17, text
+    assert not any(word in text for word in ("ninja", "CMakeFiles", "/c++", "*** "))
+    whole = command(*words, cwd=mistaken, env={"KERNPACK_COMPILER_OUTPUT": "1"})
+    assert "CMakeFiles" in whole.stdout + whole.stderr
+
+
+def test_an_error_of_cmake_without_its_stack(command, mistaken: Path) -> None:
+    text = (mistaken / "CMakeLists.txt").read_text().replace("DESTINATION plain", "DESTINATION")
+    (mistaken / "CMakeLists.txt").write_text(text)
+    line = next(i for i, each in enumerate(text.splitlines(), 1) if "kernpack_add_module" in each)
+    done = command("build", cwd=mistaken)
+    said = f"CMakeLists.txt:{line}: kernpack_add_module(plain): DESTINATION has no value; give it the package's folder"
+    assert _first(done.stderr).startswith(f"kernpack: {said}")
+    assert "Call Stack" not in done.stderr
+
+
 @pytest.mark.parametrize("words", [(), ("--once",), ("--no-install",)])
 def test_dev_outside_a_project_ends(command, tmp_path: Path, words: tuple[str, ...]) -> None:
     ended = command("dev", *words, cwd=tmp_path)
