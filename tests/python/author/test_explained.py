@@ -124,6 +124,20 @@ def test_a_mistake_is_said_once_however_many_variants_there_are() -> None:
     assert len(lines) == 3
 
 
+def test_variants_whose_namespaces_differ_have_one_mistake() -> None:
+    """Headers have a namespace for each level."""
+    said = "explained.cc:5:3: error: no matching function for call to \u2018foo(kernpack::v1_x86_64_v{}::TensorView&)\u2019\n"
+    text = build_failure.explained("".join(said.format(i) + "    5 |   foo(in);\n" + "note\n" * 9 for i in (2, 3)))
+    assert text.count("no matching function") == 1
+    crossing = (
+        "/include/kernpack/x.h:1:2: error: static assertion failed: KP_EXPORT: this parameter type cannot be passed\n"
+        "explained.cc:10:1: note: check_parameter<kernpack::v1_x86_64_v{}::Thing>\n"
+    )
+    explained = [diagnose.with_diagnosis(crossing.format(i)).splitlines()[0] for i in (2, 3)]
+    assert explained[0] == explained[1]
+    assert explained[0].endswith("the C++ type given is kp::Thing")
+
+
 def test_an_error_that_is_not_explained_is_said_once_too() -> None:
     ninja = "".join(f"FAILED: m_v{i}.o\n/usr/bin/c++ -march=x86-64-v{i}\n{FIRST}" for i in (2, 3, 4))
     text = build_failure.explained(f"{ninja}\n" + "[3/9] Building CXX object\n" * 9)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,7 +24,7 @@ def command() -> Run:
         path = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *packages])
         hide = "" if sdk else "sys.modules['kernpack_sdk'] = None; "
         program = f"import sys; {hide}from kernpack._cli import main; sys.exit(main())"
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-P", "-c", program, *map(str, words)],
             cwd=cwd,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **(env or {})},
@@ -32,5 +33,8 @@ def command() -> Run:
             timeout=300,
             check=False,
         )
+        # On a busy machine a build says now and then what it does.
+        done.stderr = re.sub(r"^(?:.*build.*): .*, \d+ s so far\n", "", done.stderr, flags=re.MULTILINE)
+        return done
 
     return run

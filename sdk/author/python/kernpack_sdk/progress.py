@@ -100,7 +100,7 @@ def shown(title: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield show
 
 
-_FIRST, _EVERY = 10.0, 15.0  # seconds until the first line, and between lines
+_FIRST, _EVERY = 15.0, 15.0  # seconds until the first line, and between lines
 
 
 @contextlib.contextmanager

@@ -17,6 +17,9 @@ from kernpack_sdk.cli import Missing
 if TYPE_CHECKING:
     from kernpack_sdk.audit import Finding
 
+if TYPE_CHECKING:
+    from kernpack_sdk.audit import Finding
+
 
 @click.command("publish")
 @click.argument("wheels", nargs=-1, type=click.Path(path_type=Path), metavar="[WHEEL...]")
@@ -47,8 +50,8 @@ def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json
     if as_json:
         click.echo(json.dumps({"problems": problems, "notes": notes, "commands": commands if good else []}, indent=2))
     else:
-        for name, lines in problems.items():
-            click.echo("\n".join(f"{name}: {line}" for line in lines) or f"{name}: ok")
+        for name, found_there in problems.items():
+            click.echo("\n".join(f"{name}: {line}" for line in found_there) or f"{name}: ok")
             for note in notes[name]:
                 click.echo(f"note: {note}")
         click.echo(

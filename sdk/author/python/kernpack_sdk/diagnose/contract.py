@@ -127,7 +127,7 @@ def misfit(block: str, export: Export | None, said: str) -> str:
 
 def plain(cxx: str) -> str:
     """A C++ type as its author wrote it."""
-    return re.sub(r"kernpack::v\d+::", "kp::", cxx).replace("std::basic_string<char>", "std::string").strip()
+    return re.sub(r"kernpack::v\d+\w*::", "kp::", cxx).replace("std::basic_string<char>", "std::string").strip()
 
 
 @functools.cache

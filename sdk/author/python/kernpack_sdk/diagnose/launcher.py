@@ -20,7 +20,7 @@ def preprocessed(command: Sequence[str]) -> str:
     for word in command:
         if skip or word in ("-c", "-MD", "-MMD", "-MP"):
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"):
+        elif word in ("-o", "-MF", "-MT", "-MQ"):
             skip = True
         else:
             words.append(word)

@@ -11,7 +11,7 @@ from .blocks import HEAD, errors_of, place_of, where
 from .sources import line_of
 
 _OPEN, _CLOSE = "[\u2018'\"]", "[\u2019'\"]"
-_KP = r"(?:kp|kernpack(?:::v\d+)?)"
+_KP = r"(?:kp|kernpack(?:::v\d+\w*)?)"
 _UNKNOWN = [  # of Kernpack's namespace
     re.compile(pattern)
     for pattern in (

@@ -58,9 +58,10 @@ def lifted(output: str) -> str:
     rest = output
     for text in found:
         rest = rest.replace(text, "")
-    unexplained = (block for block in blocks(rest) if not _ENDS.search(block) and not _in_headers(block))
-    left = {errors_of(block): _shortened(block) for block in unexplained}
-    at = {text: output.find(text) for text in found} | {text: output.find(error) for error, text in left.items()}
+    unexplained = (block for block in blocks(rest) if not _ends(block) and not _in_headers(block))
+    left = {contract.plain(errors_of(block)): block for block in unexplained}  # variants have namespaces of their own
+    at = {text: output.find(text) for text in found}
+    at |= {_shortened(block): output.find(errors_of(block)) for block in left.values()}
     return _cut(sorted(at, key=at.__getitem__), output.count("\n"))
 
 
@@ -122,10 +123,14 @@ def _in_headers(block: str) -> bool:
     return any(place.ours for place in places(errors_of(block)))
 
 
+def _ends(block: str) -> bool:
+    return _ENDS.search(errors_of(block)) is not None
+
+
 def _says_nothing(block: str) -> bool:
     if contract.reason(block):
         return False
-    return bool(_ENDS.search(block) or SAYS_LITTLE.search(block) or SAYS_NOTHING.search(assertion(block)))
+    return bool(_ends(block) or SAYS_LITTLE.search(block) or SAYS_NOTHING.search(assertion(block)))
 
 
 class _Seen:
@@ -185,7 +190,7 @@ def _declared(file: str, line: int) -> str:
 
 def _shortened(block: str) -> str:
     """An error as the compiler says it, without the notes that only name headers."""
-    chunks = list(_chunks(re.sub(r"^\d+ errors? (?:generated|detected).*", "", block, flags=re.MULTILINE).rstrip()))
+    chunks = list(_chunks(block))
     kept = [chunk for chunk in chunks if is_error(chunk[0])]
     for chunk in chunks:
         at = next(places(chunk[0] + " "), None)
@@ -206,13 +211,18 @@ def _shown(error: str) -> Iterator[str]:
 
 
 def _chunks(block: str) -> Iterator[list[str]]:
-    """A line that names a place, and the lines of source that are shown under it."""
+    """A line that is an error or names a place, and the lines of source that are shown under it, which are indented."""
     chunk: list[str] = []
     for line in block.splitlines():
-        if chunk and next(places(line + " "), None) is not None:
+        if is_error(line) or next(places(line + " "), None) is not None:
+            if chunk:
+                yield chunk
+            chunk = [line]
+        elif chunk and line[:1].isspace() and line.strip():
+            chunk.append(line)
+        elif chunk:
             yield chunk
             chunk = []
-        chunk.append(line)
     if chunk:
         yield chunk
 
