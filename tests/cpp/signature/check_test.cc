@@ -103,7 +103,8 @@ TEST(Check, DivisionRoundsDownAndOverflowIsAnError) {
 
 TEST(Check, ConditionsHoldOrNameTheirValues) {
   EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(5).Check(), "");
-  EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(7).Check("topk"), "ValueError: topk: expected 0 < k <= N, got k = 7, N = 5 (bound by x)");
+  EXPECT_EQ(Call(kTopk).Tensor({2, 5}).Int(7).Check("topk"),
+            "ValueError: topk: expected 0 < k <= N, got k = 7, N = 5 (bound by x)");
   EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where k < N").None().Int(9).Check(), "") << "N is absent: holds";
   EXPECT_EQ(Call("(x: f32[N]?, *, k: int) -> () where 9 < k < N").None().Int(9).Check(), "") << "named last";
 }

@@ -162,8 +162,8 @@ struct ComplainOf {
   }
 
   // "a division by zero for k = 7, N = 5": what the expressions at `code` name.
-  KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions,
-                         const char* before, bool with_binders) const {
+  KP_COLD void AddValues(Text& text, Value value, const uint32_t* code, uint32_t expressions, const char* before,
+                         bool with_binders) const {
     if (value == Value::kZeroDivisor) text << "a division by zero";
     if (value == Value::kOverflow) text << "a value that does not fit 64 bits";
     uint64_t seen[2] = {0, 0};  // dims, ints
