@@ -26,6 +26,11 @@ class ImportedModule(BuiltModule):
     """
 
     imported: tuple[ImportedFunction, ...]
+    # BuiltModule's, declared once more: the reference lists attributes of a class where it is asked for inherited members.
+    ir: IRModule
+    target: Target
+    checked: bool
+    table: int
 
     def __init__(self, functions: Sequence[ImportedFunction], name: str, host: TargetSpec | None = None) -> None:
         module, images, kernels = _rows(functions, name)
