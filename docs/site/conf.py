@@ -68,13 +68,14 @@ def _plain_text(app, what, name, obj, options, lines):
     lines[:] = shown
 
 
-def _spell_includes(app):
+def _mend_xml(app):
     for file in Path(breathe_projects["kernpack"]).glob("*.xml"):
         text = file.read_text(encoding="utf-8")
-        if "<includes" in text:
-            file.write_text(reference.spell_includes(text), encoding="utf-8")
+        mended = reference.plain_uses(reference.spell_includes(text))
+        if mended != text:
+            file.write_text(mended, encoding="utf-8")
 
 
 def setup(app):
-    app.connect("builder-inited", _spell_includes)
+    app.connect("builder-inited", _mend_xml)
     app.connect("autodoc-process-docstring", _plain_text)

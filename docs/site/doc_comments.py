@@ -47,9 +47,13 @@ def converted(source: str) -> str:
     of_file = _of_file(lines)
     result = ["" for _ in range(of_file)]  # docs/site/reference.py shows it above the declarations
     block = False  # inside /* */
+    code = False  # inside lines of use: `//   ` after an empty comment line
     macro = False  # inside a #define that goes on
     for line in lines[of_file:]:
         stripped = line.lstrip()
+        if code and not stripped.startswith("//   "):
+            result.append("///@endverbatim")
+            code = False
         indent = line[: len(line) - len(stripped)]
         if block:
             block = "*/" not in stripped
@@ -58,6 +62,10 @@ def converted(source: str) -> str:
             result.append(f"{indent}{star}{escaped(body[len(star) :])}{closing}{rest}")
         elif macro or _SECTION.match(stripped):
             result.append(line)
+        elif code or (stripped.startswith("//   ") and result and result[-1].strip() == "///"):
+            result += [] if code else [f"{indent}///@verbatim"]
+            code = True
+            result.append(f"{indent}///{stripped[5:]}")
         elif stripped.startswith("//"):
             result.append(f"{indent}///{escaped(stripped[2:])}")
         elif stripped.startswith("/*"):

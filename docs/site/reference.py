@@ -89,6 +89,15 @@ def spell_includes(xml: str) -> str:
     return re.sub(r"(<includes\b[^>]*>)([\w.]+)\.h<", lambda found: f"{found[1]}{found[2].replace('.', '/')}.h<", xml)
 
 
+def plain_uses(xml: str) -> str:
+    """Doxygen's description with lines of use as the header has them: doxygen puts a star in front of each."""
+
+    def lines(found: re.Match[str]) -> str:
+        return "<verbatim>" + re.sub(r"^ ?\* ?", "", found[1], flags=re.MULTILINE).strip("\n ") + "</verbatim>"
+
+    return re.sub(r"<verbatim>(.*?)</verbatim>", lines, xml, flags=re.DOTALL)
+
+
 def _plain(line: str) -> str:
     """A line of a comment as Markdown shows it as it is: only what stands in backticks is markup."""
     parts = re.split(r"(`[^`]*`)", line)

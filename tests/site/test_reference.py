@@ -39,6 +39,14 @@ def test_the_comment_about_the_file_belongs_to_no_declaration() -> None:
     assert "About the file" not in doc_comments.converted(f"{GUARD}int f();\n")
 
 
+def test_lines_of_use_are_code() -> None:
+    source = f"{GUARD}// A list.\n//\n//   List<int> x;  // 50% <b>\n//   x.f();\n//\n// More.\nclass A;\n"
+    assert (
+        "/// A list.\n///\n///@verbatim\n///List<int> x;  // 50% <b>\n///x.f();\n///@endverbatim\n///\n/// More.\n"
+        in (doc_comments.converted(source))
+    )
+
+
 def test_what_a_header_says_of_itself() -> None:
     assert reference.first_comment("// One.\n//\n//   code(1)\n//\n// Two.\n#ifndef A\n") == (
         "One.\n\n```text\n  code(1)\n\n```\n\nTwo."
@@ -56,3 +64,8 @@ def test_a_class_names_its_header_as_one_includes_it() -> None:
     said = '<includes refid="a" local="no">kernpack.host.target.h</includes><name>kernpack.x</name>'
     spelled = '<includes refid="a" local="no">kernpack/host/target.h</includes><name>kernpack.x</name>'
     assert reference.spell_includes(said) == reference.spell_includes(spelled) == spelled
+
+
+def test_doxygens_stars_are_left_out_of_lines_of_use() -> None:
+    said = "<para><verbatim> * List&lt;int&gt; x;\n *   *x.f();\n * </verbatim></para>"
+    assert reference.plain_uses(said) == "<para><verbatim>List&lt;int&gt; x;\n  *x.f();</verbatim></para>"
