@@ -378,4 +378,4 @@ def test_check_tells_the_oldest_host_of_a_backend(needs: str, spare: str, expect
     ]
     subprocess.run(["gcc", "-std=c99", "-shared", "-fPIC", *options, source, "-o", out], check=True)
     assert check.check(out) == []
-    assert re.match(rf"ok, \d+ KB, a backend, needs .*, {re.escape(expected)}", check.describe(out))
+    assert re.match(rf"ok, [\d.]+ KB, a backend, needs .*, {re.escape(expected)}", check.describe(out))

@@ -54,7 +54,7 @@ def _expected(sdk: str, module: Module) -> str:
         return rf"^ok, .*, hosts of ABI {re.escape(sdk)} refuse it, .*: pip install -U kernpack-sdk$"
     news = r" \(rehearse needs 1\.1\)" if calls_news(module) else ""
     what = "a backend" if module.language == "backend" else r"\d+ functions"
-    return rf"^ok, \d+ KB, {what}, needs .*, runs on hosts of ABI {re.escape(oldest)} and newer{news}$"
+    return rf"^ok, [\d.]+ KB, {what}, needs .*, runs on hosts of ABI {re.escape(oldest)} and newer{news}$"
 
 
 def _run(tree: Tree, *arguments: object) -> subprocess.CompletedProcess[str]:

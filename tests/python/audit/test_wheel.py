@@ -133,12 +133,13 @@ def test_no_word_on_the_licence(pack: Pack, plain: Path) -> None:
 def test_publish_repeats_the_notes(pack: Pack, plain: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     """twine and `kernpack test` aren't run: they find nothing."""
     from click.testing import CliRunner
+    from kernpack_sdk.cli import group
     from kernpack_sdk.commands import publish
 
     wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
     monkeypatch.setattr(publish.importlib.util, "find_spec", lambda name: name)
     monkeypatch.setattr(publish, "_ran", lambda *words: subprocess.CompletedProcess(words, 0, "", ""))
-    done = CliRunner().invoke(publish.command, [str(wheel), *(["--json"] if as_json else [])])
+    done = CliRunner().invoke(publish.command, [str(wheel), *(["--json"] if as_json else [])], **group.context_settings)
     assert done.exit_code == 0, done.output
     note = (
         f'{wheel.name}: declares no licence; in pyproject.toml: license = "Apache-2.0" and license-files = ["LICENSE"]'
@@ -187,14 +188,17 @@ def test_what_is_no_wheel(tmp_path: Path) -> None:
 
 def test_the_command_prints_problems_and_notes(pack: Pack, build: Build, plain: Path) -> None:
     from click.testing import CliRunner
+    from kernpack_sdk.cli import group
     from kernpack_sdk.commands.check import command
 
     wheel = pack({"my_kernels/my_kernels.so": plain}, metadata="")
-    done = CliRunner().invoke(command, [str(wheel)])
+    done = CliRunner().invoke(command, [str(wheel)], **group.context_settings)
     assert done.exit_code == 0
     first, second = done.output.splitlines()
     assert first.startswith(f"{wheel}: ok, ")
     assert second.startswith(f"note: {wheel.name}: declares no licence")
-    facts = json.loads(CliRunner().invoke(command, ["--json", str(wheel), str(wheel) + "x"]).output)
+    facts = json.loads(
+        CliRunner().invoke(command, ["--json", str(wheel), str(wheel) + "x"], **group.context_settings).output
+    )
     assert len(facts[str(wheel)]["notes"]) == 1
     assert facts[str(wheel) + "x"]["problems"] == [f"{wheel}x: no such file"]

@@ -68,7 +68,7 @@ BUGS = [
     Bug("writes_before_result", lambda f: f(f32(5)), r"out: .*before its start"),
     Bug("writes_past_input", lambda f: f(f32(5)), r"x: .*past its end"),
     Bug("writes_past_mutated", lambda f: f(f32(5)), r"x: .*past its end"),
-    Bug("writes_past_destination", lambda f: f(f32(5), out=np.zeros(5, np.float32)), r"y: .*past its end"),
+    Bug("writes_past_destination", lambda f: f(f32(5), out=np.zeros(5, np.float32)), r"out \(y\): .*past its end"),
     Bug("writes_past_workspace", lambda f: f(f32(5)), r"workspace: .*past its end"),
     Bug("writes_past_empty", lambda f: f(f32(0)), r"out: .*past its end"),
     Bug("clears_too_many_bytes", lambda f: f(f32(5)), r"out: .*past its end"),

@@ -44,7 +44,7 @@ def test_a_wheel_for_aarch64(project: Path) -> None:
     assert checked.returncode == 0, checked.stdout
     assert "runs on manylinux_2_27_aarch64 and newer" in checked.stdout
     shown = _run("inspect", wheel, cwd=project).stdout
-    assert "EM_AARCH64" in shown
+    assert ", aarch64" in shown
     assert "swish_backward" in shown
     assert "x86-64" not in shown
 
@@ -59,4 +59,4 @@ def test_without_the_compiler(project: Path, tmp_path: Path) -> None:
 def test_an_unknown_target(project: Path) -> None:
     refused = _run("build", "--target", "riscv64", cwd=project)
     assert refused.returncode == 2
-    assert "'riscv64' is not 'aarch64'" in refused.stderr
+    assert "--target: expected aarch64, got 'riscv64'" in refused.stderr

@@ -188,6 +188,7 @@ def test_an_archive_that_cannot_be_read_is_named(command, tmp_path: Path, conten
 def test_publish_refuses_them(tmp_path: Path, monkeypatch) -> None:
     """Whatever twine and `kernpack test` say, which aren't run here."""
     from click.testing import CliRunner
+    from kernpack_sdk.cli import group
     from kernpack_sdk.commands import publish
 
     folder = project(tmp_path / "project", {"mine.txt": KEYS["PKCS 8"]})
@@ -196,7 +197,7 @@ def test_publish_refuses_them(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(publish.importlib.util, "find_spec", lambda name: name)
     monkeypatch.setattr(publish, "_ran", lambda *words: subprocess.CompletedProcess(words, 0, "", ""))
     monkeypatch.chdir(folder)
-    done = CliRunner().invoke(publish.command, ["--json"])
+    done = CliRunner().invoke(publish.command, ["--json"], **group.context_settings)
     assert done.exit_code == 1, done.output
     found = json.loads(done.output)
     assert found["commands"] == []

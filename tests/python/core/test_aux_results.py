@@ -62,5 +62,5 @@ def test_another_number_of_places_is_refused(k: Any) -> None:
         TypeError, match="halves: out: expected a tuple of 1 tensor, or of 2 with the aux results, got 3"
     ):
         k.halves(X, out=(None, None, None))
-    with pytest.raises(ValueError, match=r"halves: saved: expected shape \[N\] = \[4\], got \[5\]"):
+    with pytest.raises(ValueError, match=r"halves: out\[0\] \(saved\): expected shape \[N\] = \[4\], got \[5\]"):
         k.halves(X, out=(np.zeros(5, np.float32), None))

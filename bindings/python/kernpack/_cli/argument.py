@@ -49,6 +49,10 @@ def _dtype(name: str) -> DType:
         raise ValueError(f"no dtype '{name}'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ...") from None
 
 
+class NoDevice(ValueError):
+    """A device that this machine doesn't have. Its name is right."""
+
+
 def device_of(name: str) -> Device:
     """Raises ValueError for a name that isn't a device's, and for a device that this machine doesn't have. Opens its driver."""
     try:
@@ -64,9 +68,9 @@ def _present(device: Device) -> Device:
     if device.index < count:
         return device
     if count == 0:
-        raise ValueError(f"no device {device}: {reason or f'no {device.type} device was found'}")
+        raise NoDevice(f"no device {device}: {reason or f'no {device.type} device was found'}")
     there = ", ".join(f"{device.type}:{i}" for i in range(count))
-    raise ValueError(f"no device {device}; expected one that this machine has: {there}")
+    raise NoDevice(f"no device {device}; expected one that this machine has: {there}")
 
 
 def _named(text: str) -> Any:

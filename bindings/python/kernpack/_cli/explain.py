@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernpack._cli.argument import device_of, parse
+from kernpack._cli.argument import NoDevice, device_of, parse
 from kernpack._cli.look import Failure, Wrong
 from kernpack._domain import Tensor
 from kernpack._suggest import did_you_mean
@@ -40,6 +40,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     try:
         device = device_of(options.device)
+    except NoDevice as error:
+        raise Failure(str(error)) from None
     except ValueError as error:
         raise Wrong(f"--device: {error}") from None
     try:
@@ -155,6 +157,8 @@ def _bound(contract: Contract, words: Sequence[str], device: Device) -> tuple[li
         places = [place for place in places if place != name]
         try:
             given[name] = parse(text, device)
+        except NoDevice:
+            raise
         except ValueError as error:
             raise Wrong(str(error)) from None
     converted = [
