@@ -67,11 +67,10 @@ static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
 /* A sparse, quantized or nested tensor is refused by its argument's name: torch's error would be thousands of characters about its
  * dispatcher. Replaces the error in flight, if there is one; leaves another error as it is. */
 static void RefuseStrangeTensor(const KpyCall* call, PyObject* tuple, PyObject* dict) {
-  PyObject *type, *value, *trace, *names, *text;
+  PyObject *type, *value, *trace, *names = NULL, *text;
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_RuntimeError)) return;
-  if (!kpy_is_loaded("torch")) return;
-  PyErr_Fetch(&type, &value, &trace);
-  names = kpy_parameter_names(call->function);
+  PyErr_Fetch(&type, &value, &trace); /* before the look at sys.modules, which would clear the error */
+  if (kpy_is_loaded("torch")) names = kpy_parameter_names(call->function);
   text = names == NULL ? NULL : kpy_helper("torch_refusal", "(OOO)", names, tuple, dict);
   if (text != NULL && text != Py_None) {
     PyErr_Format(PyExc_TypeError, "%s: %U", call->function->name, text);
