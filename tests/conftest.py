@@ -15,3 +15,22 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+
+# What takes minutes and tests code that changes rarely: `make release-check` runs it every week and before a release (scripts/whole), and
+# so does KERNPACK_WEEKLY=1.
+WEEKLY = (
+    "tests/python/cuda_pack/",
+    "tests/abi/test_rehearsal.py::test_a_covering_subset_of_cells",
+    "tests/python/cli/test_build_cuda.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("KERNPACK_WEEKLY"):
+        return
+    skip = pytest.mark.skip(
+        reason="takes minutes: `make release-check` runs it every week; KERNPACK_WEEKLY=1 runs it here"
+    )
+    for item in items:
+        if item.nodeid.startswith(WEEKLY):
+            item.add_marker(skip)
