@@ -16,7 +16,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
-# What takes minutes and tests code that changes rarely: `make release-check` runs it every week and before a release (scripts/whole), and
+# Tests that take minutes, of code that changes rarely: `make release-check` runs them every week and before a release (scripts/whole), and
 # so does KERNPACK_WEEKLY=1.
 WEEKLY = (
     "tests/python/cuda_pack/",
