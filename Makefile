@@ -20,7 +20,7 @@ fine-tune: ## trains the chat's model for 50 steps, plain and patched, in f32 an
 bench-llm: ## tokens per second, single operations and a patched model beside their peers, ONLY="model busy"; needs what `make test` installed
 	.venv/bin/python tests/bench/llm $(if $(ONLY),--only $(ONLY))
 
-test: ## everything: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs
+test: ## what each change has to pass: lint, C++ suites plain and sanitized, fuzzers, wheels, Python suites, examples, docs; release-check has the rest
 	scripts/test
 
 elsewhere: ## `make test` as an ordinary user, in a folder whose path has a space and an umlaut, with a home elsewhere; needs root
@@ -53,7 +53,7 @@ wheels: ## every wheel, into dist/
 wheels-cuda: ## kernpack-kernels-cuda into dist/cuda, for every architecture, and the table of registers and spills; needs nvcc and `make wheels`
 	scripts/wheels-cuda
 
-aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an emulated processor; needs what `make test` installed
+aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an emulated processor; needs `make wheels` and what `make test` installed
 	scripts/aarch64 --quickstart
 
 audit-others: ## `kernpack check` on five well-known wheels of others, downloaded and pinned by hash; needs what `make test` installed

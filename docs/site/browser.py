@@ -3,9 +3,9 @@
 --few opens the pages that people write, and of the generated ones (ops, reference) a fifth, another one each day. `make test` does that;
 `make docs` and `make release-check` open all pages.
 
-Each page has to fit a desktop and a phone without horizontal scrolling, its tables and code too on a desktop, to pass axe-core's rules of WCAG 2.1 AA (contrast, texts in
-place of pictures, names of controls, order of headings) in light and in dark mode, and to raise no error on its console. The search
-has to find SEARCHES. audit.py, which needs no browser, follows the links."""
+Each page has to fit a desktop and a phone without horizontal scrolling, its tables and code too on a desktop, to pass axe-core's rules
+of WCAG 2.1 AA (contrast, texts in place of pictures, names of controls, order of headings) in light and in dark mode, and to raise no
+error on its console. The search has to find SEARCHES. audit.py, which needs no browser, follows the links."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ _SCROLLING = """() => [...document.querySelectorAll("article *")].filter(part =>
 
 
 def _scrolling(page: Page, device: str) -> list[str]:
-    """Tables and code that are wider than their column: on a desktop none; on a phone tables up to a limit, since rows of short cells
-    are easier to read there than cells of one word a line."""
+    """Tables and code that are wider than their column: on a desktop none; on a phone tables up to a limit, since a row of short cells
+    is easier to read there than a cell with one word on each line."""
     found = []
     for tag, needed, shown, text in page.evaluate(_SCROLLING):
         if device == "desktop" or (tag != "pre" and needed > _PHONE_TABLE * shown):

@@ -1,5 +1,5 @@
-"""The kernels on two machines: `record FILE` makes calls of every function and keeps them with their results (`record FILE few`: a
-quarter of them), `replay FILE` makes the same calls elsewhere and compares; `replay FILE OP` those of one function. Needs NumPy alone."""
+"""The kernels on two machines: `record FILE` makes calls of every function and keeps them with their results,
+`replay FILE` makes the same calls elsewhere and compares; `replay FILE OP` those of one function. Needs NumPy alone."""
 
 import pickle
 import sys
@@ -17,17 +17,15 @@ INPUTS = Path(__file__).parents[1] / "kernpack_inputs.py"
 OF_EACH = 12
 # Every format of weights, computed in every way.
 OF_SOME = {"packed_linear": 150}
-FEW = 4  # of how many calls one is made
 
 
-def record(module, path, few=None):
-    of_each = OF_EACH // FEW if few else OF_EACH
+def record(module, path):
     given, recorded = inputs.read(INPUTS), []
     for name in sorted(module.functions):
         bench = Bench(Op.of(module, name), Options(), given)
-        wanted = OF_SOME.get(name, OF_EACH) // FEW if few else OF_SOME.get(name, OF_EACH)
+        wanted = OF_SOME.get(name, OF_EACH)
         calls = bench.few(wanted)
-        while len(calls) < wanted and len(calls) >= of_each and (more := bench.accepted(Wish("more of them"))):
+        while len(calls) < wanted and len(calls) >= OF_EACH and (more := bench.accepted(Wish("more of them"))):
             calls.append(more)
         recorded += [(name, call.values, NUMPY.call(call).arrays) for call in calls]
     path.write_bytes(pickle.dumps(recorded))

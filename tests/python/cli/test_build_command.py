@@ -104,7 +104,6 @@ def test_a_long_build_is_not_silent_off_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setattr(progress, "_FIRST", 0.05)
     monkeypatch.setattr(progress, "_EVERY", 0.05)
     with progress.shown("building a", quiet=False) as line:
         for each in (

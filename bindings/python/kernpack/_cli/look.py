@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 DONE, FAILED, USAGE, MISSING = range(4)
-EXIT_CODES = "Exit codes: 0 done; 1 it failed or found what should be mended; 2 the command line is wrong; 3 a package is missing."
+EXIT_CODES = "Exit codes: 0 done; 1 failed, or found problems; 2 the command line is wrong; 3 a package is missing."
 _WIDEST = 100  # columns, where COLUMNS doesn't say otherwise
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kernpack_sdk import archive, check
+from kernpack_sdk.audit.package import normalized
 
 ENTRY_POINTS = (
     "kernpack.modules"  # as kernpack.load reads them: the module's name, and the Python package that holds it
@@ -49,15 +50,10 @@ def installed(name: str) -> tuple[Path, list[Path]]:
 def _packages(name: str) -> Iterator[str]:
     """The names by which Python may call the package: entry points say it for a module's name, and for the name that pip installed."""
     for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        if name == point.name or (point.dist is not None and _normal(name) == _normal(point.dist.name)):
+        if name == point.name or (point.dist is not None and normalized(name) == normalized(point.dist.name)):
             yield point.value
     yield name.replace("-", "_")
-    yield _normal(name).replace("-", "_")
-
-
-def _normal(name: str) -> str:
-    """As pip compares names."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    yield normalized(name).replace("-", "_")
 
 
 def _below(source: Path, folder: Path) -> list[Path]:

@@ -100,7 +100,7 @@ def shown(title: str, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield show
 
 
-_FIRST, _EVERY = 15.0, 15.0  # seconds until the first line, and between lines
+_EVERY = 15.0  # seconds until the first line, and between lines
 
 
 @contextlib.contextmanager
@@ -122,10 +122,8 @@ def _told(title: str) -> Iterator[Callable[[str], None]]:
             )
 
     def tell() -> None:
-        wait = _FIRST
-        while not ended.wait(wait):
+        while not ended.wait(_EVERY):
             print(f"{title}: {state}, {time.monotonic() - begun:.0f} s so far", file=sys.stderr, flush=True)
-            wait = _EVERY
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()

@@ -151,6 +151,7 @@ def _openmp(wheel: Wheel) -> Iterator[Finding]:
 
 
 def normalized(name: str) -> str:
+    """A distribution's name as pip compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

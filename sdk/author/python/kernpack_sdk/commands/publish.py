@@ -17,9 +17,6 @@ from kernpack_sdk.cli import Missing
 if TYPE_CHECKING:
     from kernpack_sdk.audit import Finding
 
-if TYPE_CHECKING:
-    from kernpack_sdk.audit import Finding
-
 
 @click.command("publish")
 @click.argument("wheels", nargs=-1, type=click.Path(path_type=Path), metavar="[WHEEL...]")

@@ -94,7 +94,7 @@ def _unbalanced(file: str, first: Place | None) -> str:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, str]]:
-    """Brackets, semicolons, strings and directives, each with its line and what stands before it there."""
+    """Brackets, semicolons, strings and directives, each with its line number and the text before it on that line."""
     line, counted = 1, 0
     for found in _TOKEN.finditer(text):
         line += text.count("\n", counted, found.start())

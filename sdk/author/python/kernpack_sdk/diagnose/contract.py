@@ -60,7 +60,7 @@ def _near(text: str, reason: str, position: int) -> str:
     return f" '{word[0]}'; numbers are int, float and bool, tensors {', '.join(_dtypes().values())}, or a variable: T"
 
 
-# Of a reason, what stands before the place and from it on: what was probably meant.
+# For each reason: a pattern of the text before the place, one of the text from the place on, and what was probably meant.
 _HINTS = [
     (reason, re.compile(f"(?:{before})$"), re.compile(behind), hint)
     for reason, before, behind, hint in (
