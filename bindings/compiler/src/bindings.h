@@ -22,6 +22,7 @@ void BindIr(py::module_& module);
 void BindObjects();  // of the classes that the others bind
 void BindBuild(py::module_& module);
 void BindProgram(py::module_& module);
+void BindImported(py::module_& module);  // modules that launch kernels of other compilers
 // After all others: errors about arguments of what `scope`, a module or a class, has. `prefix` is "" or ends with a point.
 void ExplainArguments(const py::handle& scope, const std::string& prefix);
 

@@ -1,10 +1,8 @@
 // Kernels of other compilers: modules that launch them.
-#include "imported.h"
-
 #include <array>
 
-#include "codegen/contract_header.h"
 #include "codegen/device/imported.h"
+#include "codegen/signature_words.h"
 #include "ir_bindings.h"
 
 namespace kernpack::compiler {

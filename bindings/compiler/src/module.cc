@@ -3,7 +3,6 @@
 
 #include "author.h"
 #include "bindings.h"
-#include "imported.h"
 #include "ir_bindings.h"
 #include "target/host.h"
 

@@ -118,6 +118,12 @@ bool IsTensorList(signature::View view, int param) {
   return KindOf(view.Param(param)) == KP_PARAM_TENSOR && (FlagsOf(view.Param(param)) & KP_PARAM_LIST);
 }
 
+int RefuseSwapped(const char* macro, const char* kind, const Contract& first, const Contract& second) {
+  return kp_raise(
+      "ValueError", "%s(%s, %s): expected the forward op first, but %s gives %s, a %s of %s; write %s(%s, %s)", macro,
+      first.name, second.name, first.name, first.view.ResultName(0), kind, second.name, macro, second.name, first.name);
+}
+
 int Pairing::SavedParameter(int index, int param, bool is_there) const {
   const uint32_t *mine = derived_.view.Param(index), *theirs = forward_.view.Param(param);
   const uint32_t flags = FlagsOf(theirs), own_flags = FlagsOf(mine);

@@ -31,6 +31,10 @@ bool MayHaveGradient(signature::View view, const uint32_t* record);
 bool IsNondiff(signature::View view, int param);
 bool IsTensorList(signature::View view, int param);
 
+// Refuses a KP_GRAD or KP_JVP that names its two ops in the wrong order: -1, with a ValueError raised. first, second: as they are named.
+// kind: "gradient" or "tangent", of which `first` gives some.
+int RefuseSwapped(const char* macro, const char* kind, const Contract& first, const Contract& second);
+
 // Checks a derived op's arguments against its forward op. Each check returns 0, or -1 with a ValueError raised that begins with
 // the declaration's name.
 class Pairing {

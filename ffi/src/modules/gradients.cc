@@ -55,14 +55,6 @@ bool AreSwapped(const Contract& first, const Contract& second) {
   return takes_gradient && GivesGradientsOf(second.view, first.view) && !GivesGradientsOf(first.view, second.view);
 }
 
-int Swapped(const Contract& first, const Contract& second) {
-  return kp_raise(
-      "ValueError",
-      "KP_GRAD(%s, %s): expected the forward op first, but %s gives %s, a gradient of %s; write KP_GRAD(%s, "
-      "%s)",
-      first.name, second.name, first.name, first.view.ResultName(0), second.name, second.name, first.name);
-}
-
 class Check {
  public:
   Check(const Contract& forward, const Contract& backward)
@@ -209,7 +201,7 @@ class Check {
 int CheckGradient(const Contract& forward, const std::vector<Contract>& backwards) {
   std::vector<const char*> givers(static_cast<size_t>(forward.view.NumParams()));
   for (const Contract& backward : backwards) {
-    if (AreSwapped(forward, backward)) return Swapped(forward, backward);
+    if (AreSwapped(forward, backward)) return RefuseSwapped("KP_GRAD", "gradient", forward, backward);
     if (Check(forward, backward).Run() != 0) return -1;
     for (int i = 0; i < backward.view.NumResults(); ++i) {
       const int param = Target(forward.view, backward.view.ResultName(i));

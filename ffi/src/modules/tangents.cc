@@ -148,13 +148,7 @@ class TangentCheck {
 }  // namespace
 
 int CheckTangents(const Contract& forward, const Contract& tangent) {
-  if (HasSwappedOps(forward, tangent)) {
-    return kp_raise("ValueError",
-                    "KP_JVP(%s, %s): expected the forward op first, but %s gives %s, a tangent of %s; write KP_JVP(%s, "
-                    "%s)",
-                    forward.name, tangent.name, forward.name, forward.view.ResultName(0), tangent.name, tangent.name,
-                    forward.name);
-  }
+  if (HasSwappedOps(forward, tangent)) return RefuseSwapped("KP_JVP", "tangent", forward, tangent);
   return TangentCheck(forward, tangent).Run();
 }
 

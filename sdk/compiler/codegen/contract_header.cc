@@ -1,4 +1,4 @@
-#include "codegen/contract_header.h"
+#include "codegen/signature_words.h"
 
 #include <kernpack/error.h>
 #include <kernpack/sdk/ir/type.h>
@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <vector>
-
-#include "codegen/signature_words.h"
 
 namespace kernpack::sdk::ir {
 namespace {
