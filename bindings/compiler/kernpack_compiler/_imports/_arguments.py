@@ -6,15 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernpack_compiler import ir
+from kernpack_compiler import _native, ir
 from kernpack_compiler._imports import _expression
 from kernpack_compiler._imports._entry import Entry, Parameter
-from kernpack_compiler._native.ir import PrimFunc
+from kernpack_compiler._native.ir import PrimFunc, Tracer
 
 _POINTER = 8
 _WORKSPACE = re.compile(r"workspace\((.*)\)", re.DOTALL)
 _INTEGERS = {1: ir.i8, 2: ir.i16, 4: ir.i32, 8: ir.i64}
 _FLOATS = {4: ir.f32, 8: ir.f64}
+
+
+def names_of(function: str, contract: str) -> dict[str, Any]:
+    """The tensors, scalars and dims of a contract, as a function of the IR has them."""
+    return Tracer(function, _native.header_of_contract(function, contract)).arguments
 
 
 class Arguments:

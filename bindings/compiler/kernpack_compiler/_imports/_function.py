@@ -8,7 +8,7 @@ from typing import Any
 
 from kernpack_compiler import _native, ir
 from kernpack_compiler._imports import _code, _expression
-from kernpack_compiler._imports._arguments import Arguments
+from kernpack_compiler._imports._arguments import Arguments, names_of
 from kernpack_compiler._imports._code import Code, Given
 from kernpack_compiler._imports._entry import Entry, find
 from kernpack_compiler._native.ir import PrimFunc, Tracer
@@ -130,7 +130,7 @@ def _cluster_of(given: Sequence[int], function: str) -> tuple[int, int, int]:
 
 def _default_args(function: str, contract: str) -> list[str]:
     """Tensors and scalars in the contract's order, then dims."""
-    known = Tracer(function, _native.header_of_contract(function, contract)).arguments
+    known = names_of(function, contract)
     dims = [n for n, v in known.items() if not isinstance(v, ir.Buffer) and n[:1].isupper()]
     return [n for n in known if n not in dims] + dims
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernpack_compiler import _native, ir
+from kernpack_compiler import ir
 from kernpack_compiler._imports import _ptx
+from kernpack_compiler._imports._arguments import names_of
 from kernpack_compiler._imports._code import Code
 from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
-from kernpack_compiler._native.ir import Tracer
 
 _WARP = 32
 _ALIGNED = [["tt.divisibility", 16]]
@@ -91,8 +91,9 @@ def import_triton(
     rows = _configs(configs, {**(constants or {}), **ones}, {"num_warps": num_warps, "num_stages": num_stages}, chosen)
     runtime = _runtime(chosen, parameters, rows)
     others = {n: value for n, value in (args or {}).items() if n not in ones}
-    given = _arguments(chosen, contract, runtime, others, parameters)
-    signature = _signature(chosen, contract, given, dict(types or {}))
+    known = names_of(chosen, contract)
+    given = _arguments(chosen, known, runtime, others, parameters)
+    signature = _signature(chosen, known, given, dict(types or {}))
     code = sorted(set(archs))
     if not code:
         raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
@@ -178,10 +179,13 @@ def _configs(
 
 
 def _arguments(
-    function: str, contract: str, runtime: Sequence[str], args: dict[str, object], parameters: Sequence[str]
+    function: str,
+    known: Mapping[str, Any],
+    runtime: Sequence[str],
+    args: dict[str, object],
+    parameters: Sequence[str],
 ) -> dict[str, object]:
-    """The expression for each parameter. ValueError for a parameter without one."""
-    known = _known(function, contract)
+    """The expression for each parameter. ValueError for a parameter without one. known: the contract's names."""
     for n in args:
         if n not in runtime:
             raise ValueError(f"{function}: args: the kernel has no argument '{n}'; it has {', '.join(runtime)}")
@@ -192,18 +196,15 @@ def _arguments(
                 f"{function}: the kernel's parameter '{n}' is neither a constant nor a name of the contract "
                 f"({', '.join(known)}); pass constants={{'{n}': ...}} or args={{'{n}': 'N'}}"
             )
-        if isinstance(value, str) and "*" not in value and value in parameters and value not in known:
+        if isinstance(value, str) and value in parameters and value not in known:
             raise ValueError(f"{function}: args: '{n}' gets '{value}', which the contract doesn't have")
     return given
 
 
-def _known(function: str, contract: str) -> dict[str, Any]:
-    return Tracer(function, _native.header_of_contract(function, contract)).arguments
-
-
-def _signature(function: str, contract: str, given: Mapping[str, object], types: Mapping[str, str]) -> dict[str, str]:
+def _signature(
+    function: str, known: Mapping[str, Any], given: Mapping[str, object], types: Mapping[str, str]
+) -> dict[str, str]:
     """Triton's types of the arguments."""
-    known = _known(function, contract)
     signature = {}
     for n, value in given.items():
         thing = known.get(value) if isinstance(value, str) else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernpack_compiler.lang._contract import Contract
 from kernpack_compiler.lang._runtime import Runtime
-from kernpack_compiler.lang._source import Files, Source, marker
+from kernpack_compiler.lang._source import Files, Source, closure_of, marker
 from kernpack_compiler.lang._statements import Statements
 from kernpack_compiler.lang._tree import RUNTIME, at, runtime
 from kernpack_compiler.lang._values import plain
@@ -76,19 +76,10 @@ def _compiled(source: Source, arguments: ast.arguments, statements: Statements, 
 
 def _function(function: FunctionType, code: CodeType, recorder: Runtime) -> FunctionType:
     """The code as a function that sees the names of the author's function, as they are now."""
-    space = {**function.__globals__, **_closure(function)}
+    # Its own name: a call of itself is refused by name.
+    space = {**function.__globals__, function.__name__: function, **closure_of(function)}
     for name in code.co_names:
         if name in space:
             space[name] = plain(space[name])
     space[RUNTIME] = recorder
     return FunctionType(code, marker(space), function.__name__)
-
-
-def _closure(function: FunctionType) -> dict[str, Any]:
-    found = {function.__name__: function}  # a call of itself is refused by name
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # has no value yet
-            found.pop(name, None)
-    return found

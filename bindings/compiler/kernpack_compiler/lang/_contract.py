@@ -6,11 +6,11 @@ import ast
 import builtins
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
-from kernpack_compiler.lang._source import Source
+from kernpack_compiler.lang._source import Source, closure_of
 
 _BINARY = {
     ast.Add: ("{} + {}", "({} + {})", operator.add),
@@ -57,23 +57,21 @@ class Contract:
 
     @property
     def header(self) -> str:
-        return self._text(_in_header, lambda p: p.dtype.name)
+        return self._text(in_signature=False)
 
     @property
     def signature(self) -> str:
         if not any(p.keyword_only or p.default is not None for p in self.parameters):
             return ""
-        return self._text(_in_signature, _scalar_word)
+        return self._text(in_signature=True)
 
-    def _text(self, extent: Callable[[ast.expr], str], scalar: Callable[[Parameter], str]) -> str:
-        in_signature = scalar is _scalar_word
-
+    def _text(self, *, in_signature: bool) -> str:
         def of(p: Parameter) -> str:
             name = p.name + ("!" if p.role == "inout" else "")
             if p.dims is None:
                 given = f" = {p.default!r}" if in_signature and p.default is not None else ""
-                return f"{name}: {scalar(p)}{given}"
-            dims = [extent(dim) for dim in p.dims]
+                return f"{name}: {_scalar_word(p) if in_signature else p.dtype.name}{given}"
+            dims = [_spelled(dim, in_signature) for dim in p.dims]
             if p.any_rank:
                 dims[0] = "..." if in_signature else f"{dims[0]}..."
             return f"{name}: {p.dtype.name}[{', '.join(dims)}]"
@@ -180,23 +178,13 @@ class _Names(dict[str, Any]):
     """Names of an annotation that is text: those that mean nothing else are dims."""
 
     def __init__(self, source: Source) -> None:
-        function = source.function
-        inner = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        super().__init__({name: cell.cell_contents for name, cell in inner if not _is_empty(cell)})
-        self._outer = {**vars(builtins), **function.__globals__}
+        super().__init__(closure_of(source.function))
+        self._outer = {**vars(builtins), **source.function.__globals__}
 
     def __missing__(self, name: str) -> Any:
         if name in self._outer:
             return self._outer[name]
         return name
-
-
-def _is_empty(cell: Any) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return True
-    return False
 
 
 def _evaluated(source: Source, node: ast.expr, text: str) -> Any:
@@ -244,19 +232,12 @@ def _is_extent(part: ast.AST) -> bool:
     return isinstance(part, (ast.Name, ast.Load, ast.BinOp, *_BINARY))
 
 
-def _in_header(dim: ast.expr) -> str:
-    return _spelled(dim, 0)
-
-
-def _in_signature(dim: ast.expr) -> str:
-    return _spelled(dim, 1)
-
-
-def _spelled(dim: ast.expr, form: int) -> str:
+def _spelled(dim: ast.expr, in_signature: bool) -> str:
     if isinstance(dim, ast.BinOp):
-        text = str(_BINARY[type(dim.op)][form])
-        left, right = _spelled(dim.left, form), _spelled(dim.right, form)
-        if form == 0 and "(" not in text:
+        in_header, signature, _ = _BINARY[type(dim.op)]
+        text = signature if in_signature else in_header
+        left, right = _spelled(dim.left, in_signature), _spelled(dim.right, in_signature)
+        if "(" not in text:
             left, right = (
                 f"({side})" if isinstance(part, ast.BinOp) else side
                 for part, side in ((dim.left, left), (dim.right, right))
@@ -264,7 +245,7 @@ def _spelled(dim: ast.expr, form: int) -> str:
         return text.format(left, right)
     if isinstance(dim, ast.Call):
         assert isinstance(dim.func, ast.Name)
-        return f"{dim.func.id}({', '.join(_spelled(arg, form) for arg in dim.args)})"
+        return f"{dim.func.id}({', '.join(_spelled(arg, in_signature) for arg in dim.args)})"
     return ast.unparse(dim)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernpack_compiler._native import ir as _ir
 
-_FLOATS = ("f16", "bf16", "f8_e4m3fn", "f8_e5m2", "f32", "f64")
+FLOATS = ("f16", "bf16", "f8_e4m3fn", "f8_e5m2", "f32", "f64")
 
 
 class TensorType:
@@ -29,7 +29,7 @@ class Dtype:
 
     @property
     def is_float(self) -> bool:
-        return self.name in _FLOATS
+        return self.name in FLOATS
 
     def __getitem__(self, dims: Any) -> TensorType:
         return TensorType(self, dims if isinstance(dims, tuple) else (dims,))

@@ -68,9 +68,17 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.check_operator(node)
+        node.left, node.right = self.expression(node.left), self.expression(node.right)
+        return self.operation(node)
+
+    def check_operator(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):
             self.refuse(node, REFUSED[ast.MatMult])
-        node.left, node.right = self.expression(node.left), self.expression(node.right)
+
+    @staticmethod
+    def operation(node: ast.BinOp) -> ast.expr:
+        """An operation whose sides are rewritten already."""
         return at(node, runtime("power", node.left, node.right)) if isinstance(node.op, ast.Pow) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

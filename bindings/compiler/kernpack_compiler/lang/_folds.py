@@ -8,10 +8,9 @@ from typing import Any
 
 from kernpack_compiler import ir
 from kernpack_compiler.lang import _functions
+from kernpack_compiler.lang._dtypes import FLOATS
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import condition, kind_of, typed
-
-_LEAST = {"f16": -math.inf, "bf16": -math.inf, "f32": -math.inf, "f64": -math.inf}
+from kernpack_compiler.lang._values import check_integers, condition, typed
 
 
 class Folds:
@@ -59,9 +58,7 @@ class Folds:
             raise Refusal(
                 "a generator goes over range(); loops that are parallel, vectorized or unrolled are statements"
             )
-        for bound in bounds:
-            if not isinstance(bound, ir.Expr) and (isinstance(bound, bool) or not isinstance(bound, int)):
-                raise Refusal(f"range(): expected integers, got {kind_of(bound)}")
+        check_integers("range", bounds)
         op = {"any": "max", "all": "min"}.get(self._folding[-1], self._folding[-1])
         if len(bounds) == 3:
             first, end, step = bounds
@@ -91,7 +88,7 @@ class Folds:
         if op in ("+", "*", "any", "all"):
             return ir.cast(kind, {"+": 0, "any": 0}.get(op, 1))
         name = kind.name
-        if name in _LEAST:
+        if name in FLOATS:
             return ir.cast(kind, -math.inf if op == "max" else math.inf)
         bits = int(name[1:])
         least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if name[0] == "i" else (0, (1 << bits) - 1)

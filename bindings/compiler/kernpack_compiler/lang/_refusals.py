@@ -105,7 +105,7 @@ def in_words_of_python(message: str) -> str:
 
 
 def refusal(node: ast.AST) -> str:
-    """How a construct is refused; one without a row by its name in Python's grammar."""
+    """The text that refuses a construct. A construct that REFUSED doesn't list is named as in Python's grammar."""
     for kind in type(node).__mro__:
         if kind in REFUSED:
             return REFUSED[kind]

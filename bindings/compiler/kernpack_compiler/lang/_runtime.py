@@ -14,12 +14,12 @@ from kernpack_compiler.lang import _functions, _words
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
 from kernpack_compiler.lang._folds import Folds
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import Cell, condition, is_known, kind_of, plain, type_of, typed
+from kernpack_compiler.lang._values import Cell, check_integers, condition, is_known, kind_of, plain, type_of, typed
 
 
 class Runtime(Folds):
-    """Records one function. inputs: tensors that it only reads. cells: the types of variables that both branches of an `if` create, in their order; tracing
-    finds them, and a second run of the function declares them before the `if`."""
+    """Records one function. inputs: tensors that it only reads. cells: the types of variables that both branches of an `if` create, in
+    their order; tracing finds them, and a second run of the function declares them before the `if`."""
 
     def __init__(
         self, float_type: str, inputs: frozenset[str], inline: Callable[[Any, Runtime], Any], cells: list[str]
@@ -212,9 +212,7 @@ class Runtime(Folds):
             return
         if function not in _functions.LOOPS:
             raise _refused_loop(function)
-        for bound in bounds:
-            if not isinstance(bound, ir.Expr) and (isinstance(bound, bool) or not isinstance(bound, int)):
-                raise Refusal(f"{function.__name__}(): expected integers, got {kind_of(bound)}")
+        check_integers(function.__name__, bounds)
         if len(bounds) == 3 and function is range:
             yield from self._steps(name, *bounds)
             return

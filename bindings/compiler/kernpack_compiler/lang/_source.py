@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import linecache
 import re
@@ -57,6 +58,15 @@ class Source:
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         stop = getattr(last, "end_col_offset", None) if getattr(last, "end_lineno", 0) == line else None
         return error_at(self.file, line, column, stop, message)
+
+
+def closure_of(function: FunctionType) -> dict[str, object]:
+    """Variables of functions around it, which have a value."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # has no value yet
+            found[name] = cell.cell_contents
+    return found
 
 
 class Files:

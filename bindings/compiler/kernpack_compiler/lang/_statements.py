@@ -8,7 +8,6 @@ import copy
 from collections.abc import Sequence
 
 from kernpack_compiler.lang._expressions import Expressions
-from kernpack_compiler.lang._refusals import refusal
 from kernpack_compiler.lang._scopes import (
     Scope,
     certain,
@@ -154,13 +153,9 @@ class Statements(Expressions):
         return self._name(node, target, self._operated(node, read), None)
 
     def _operated(self, node: ast.AugAssign, old: ast.expr) -> ast.expr:
-        return self._binary(at(node, ast.BinOp(old, node.op, self.expression(node.value))))
-
-    def _binary(self, node: ast.BinOp) -> ast.expr:
-        """An operation whose sides are rewritten already."""
-        if isinstance(node.op, ast.MatMult):
-            self.refuse(node, refusal(node.op))
-        return at(node, runtime("power", node.left, node.right)) if isinstance(node.op, ast.Pow) else node
+        made = at(node, ast.BinOp(old, node.op, self.expression(node.value)))
+        self.check_operator(made)
+        return self.operation(made)
 
     def _temporary(self) -> str:
         self._temporaries += 1

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from kernpack_compiler import ir
-from kernpack_compiler.lang._dtypes import Dtype
+from kernpack_compiler.lang._dtypes import FLOATS, Dtype
 from kernpack_compiler.lang._source import Refusal
 
 
@@ -43,6 +43,13 @@ def kind_of(value: Any) -> str:
     if type(value).__module__.partition(".")[0] in ("numpy", "torch", "jax", "jaxlib"):
         return f"an array of {type(value).__module__.partition('.')[0]}: pass it to the kernel as an argument"
     return f"{type(value).__name__}"
+
+
+def check_integers(function: str, bounds: tuple[Any, ...]) -> None:
+    """Refuses bounds of a loop that aren't integers."""
+    for bound in bounds:
+        if not isinstance(bound, ir.Expr) and (isinstance(bound, bool) or not isinstance(bound, int)):
+            raise Refusal(f"{function}(): expected integers, got {kind_of(bound)}")
 
 
 def condition(value: Any) -> Any:
@@ -88,7 +95,7 @@ class Cell:
         if got == self._dtype or (is_known(given) and not (isinstance(given, float) and self._dtype in _INTEGERS)):
             return
         if self._known is not None and not isinstance(self._known, bool):
-            number = repr(float(self._known)) if got in _FLOATS and math.isfinite(self._known) else repr(self._known)
+            number = repr(float(self._known)) if got in FLOATS and math.isfinite(self._known) else repr(self._known)
             first = f"{self._name}: {Dtype(got)!r} = {number}"
             raise Refusal(
                 f"`{self._name}` is {self._dtype}, as it begins with the number {self._known!r}, and gets {got}: "
@@ -98,4 +105,3 @@ class Cell:
 
 
 _INTEGERS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
-_FLOATS = ("f16", "bf16", "f32", "f64")
