@@ -13,7 +13,7 @@ void nop() {}
 int add(int a, int b) { return a + b; }
 kp::Any echo(kp::Any x) { return x; }
 void fail(int n) { KP_THROW(ValueError) << "n is " << n; }
-void fail_oddly() { KP_THROW(OddError) << "odd"; }
+void fail_oddly() { KP_THROW(KindOfManyThreads) << "odd"; }
 void throw_int() { throw 42; }
 void touch(kp::TensorView x) {}
 void scale(kp::TensorView x, double f, kp::MutTensorView out) {
