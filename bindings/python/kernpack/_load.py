@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copyreg
+import functools
 import importlib.util
 import itertools
 import os
@@ -118,22 +119,17 @@ def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: 
     return module
 
 
-# Those that torch's import has to hear of, in the order of their loads. Modules that are gone by then don't matter: they are looked
-# for when there are twice as many as were left the last time, so that a process that keeps loading one file doesn't grow.
+# Those that torch's import has to hear of, in the order of their loads. A module that is gone takes its entry away, so that a process
+# that keeps loading one file doesn't grow.
 _announced: dict[int, weakref.ref[Module]] = {}
-_announced_most = 64
 _loads = itertools.count()
 
 
 def announce(module: Module) -> None:
     """Registers the module's functions as operators of torch, now or when it is imported."""
-    global _announced_most
-    _announced[next(_loads)] = weakref.ref(module)
-    if len(_announced) > _announced_most:
-        for number, there in list(_announced.items()):
-            if there() is None:
-                _announced.pop(number, None)
-        _announced_most = 64 + 2 * len(_announced)
+    number = next(_loads)
+    # pop(number, <the reference>), in C: it is right when Python ends and on any thread.
+    _announced[number] = weakref.ref(module, functools.partial(_announced.pop, number))
     when_imported("torch", _register_announced)
 
 
