@@ -6,22 +6,28 @@ import sys
 from typing import Any
 
 
-def torch_has_tangent(tensor: Any) -> bool:
-    """True if forward-mode AD tracks this tensor. Its level is always 0. Python's own count of levels isn't used, because compiled
-    programs enter levels in C++."""
+def torch_has_tangent(*tensors: Any) -> bool:
+    """True if forward-mode AD tracks one of these tensors; None stands for one that isn't given. Its level is always 0. Python's own
+    count of levels isn't used, because compiled programs enter levels in C++."""
     from kernpack._private.torch.names import is_below_autograd
 
-    torch = sys.modules["torch"]
     if is_below_autograd():
         return False  # nothing follows tensors there, though torch may still tell of their tangents
-    if tensor.layout is not torch.strided:
-        return False  # torch can't be asked, and no kernel takes it
-    unpack = torch.autograd.forward_ad.unpack_dual
     proxies = sys.modules.get("torch.fx.experimental.proxy_tensor")
     if proxies is None or proxies.get_proxy_mode() is None:
-        return unpack(tensor, level=0).tangent is not None
+        return _any_tangent(tensors)
     with proxies.disable_proxy_modes_tracing():  # the question isn't part of the program that is recorded
-        return unpack(tensor, level=0).tangent is not None
+        return _any_tangent(tensors)
+
+
+def _any_tangent(tensors: tuple[Any, ...]) -> bool:
+    torch = sys.modules["torch"]
+    strided, unpack = torch.strided, torch.autograd.forward_ad.unpack_dual
+    for tensor in tensors:
+        # Of another layout, torch can't be asked, and no kernel takes it.
+        if tensor is not None and tensor.layout is strided and unpack(tensor, level=0).tangent is not None:
+            return True
+    return False
 
 
 def torch_refusal(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:

@@ -10,8 +10,9 @@ import torch
 from kernpack import _core
 from kernpack._contract import Contract, Parameter
 from kernpack._private.torch import names
+from kernpack._torch_questions import torch_has_tangent
 
-from . import _refusals, _values
+from . import _refusals
 from ._binder import define, in_schema
 
 # Below autograd, as if it weren't there.
@@ -27,7 +28,7 @@ _GO_ON = """\
 _KERNEL = (
     """
 def KP_kernel(KP_keys, {parameters}):
-    if KP_any_tangent({tensors}) and KP_has_tangent(KP_spec, ({values})):
+    if KP_any_tangent({tensors}) and KP_has_tangent({tensors}):
         return KP_with_tangents(({values}))
     if KP_grad_mode() and ({wants}):
         return KP_record(({values}))
@@ -38,7 +39,7 @@ def KP_kernel(KP_keys, {parameters}):
 _OUT_KERNEL = (
     """
 def KP_kernel(KP_keys, {parameters}):
-    if KP_grad_mode() and ({wants}) or KP_any_tangent({tensors}) and KP_has_tangent(KP_spec, ({values})):
+    if KP_grad_mode() and ({wants}) or KP_any_tangent({tensors}) and KP_has_tangent({tensors}):
         raise KP_no_destination(KP_spec.name)
 """
     + _GO_ON
@@ -66,7 +67,7 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         "KP_any": any,
         "KP_any_tangent": _core.torch_any_tangent,
         "KP_grad_mode": torch.is_grad_enabled,
-        "KP_has_tangent": _values.has_tangent,
+        "KP_has_tangent": torch_has_tangent,
         "KP_no_destination": _refusals.no_destination,
         "KP_raise_as_kernel_did": _refusals.raise_as_kernel_did,
         "KP_redispatch": op.redispatch,

@@ -10,7 +10,6 @@ import torch
 from kernpack import DType, _core
 from kernpack._contract import Contract, Parameter
 from kernpack._core_helpers import jax_kind, not_a_tensor, not_jax
-from kernpack._torch_questions import torch_has_tangent
 
 from . import _dtypes
 
@@ -102,8 +101,3 @@ def tensors(contract: Contract, values: Sequence[Any]) -> Iterator[tuple[Paramet
 def any_requires_grad(contract: Contract, values: Sequence[Any]) -> bool:
     """True if a given tensor requires a gradient, whatever the signature says about it."""
     return any(tensor.requires_grad for _, tensor in tensors(contract, values))
-
-
-def has_tangent(contract: Contract, values: Sequence[Any]) -> bool:
-    """True if a tensor is differentiated in forward mode, at torch's current level."""
-    return any(torch_has_tangent(tensor) for _, tensor in tensors(contract, values))
