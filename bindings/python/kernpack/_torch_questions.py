@@ -14,7 +14,7 @@ def torch_has_tangent(tensor: Any) -> bool:
     torch = sys.modules["torch"]
     if is_below_autograd():
         return False  # nothing follows tensors there, though torch may still tell of their tangents
-    if tensor.layout is not torch.strided:
+    if tensor.layout is not torch.strided or tensor.is_nested:
         return False  # torch can't be asked, and no kernel takes it
     unpack = torch.autograd.forward_ad.unpack_dual
     proxies = sys.modules.get("torch.fx.experimental.proxy_tensor")
