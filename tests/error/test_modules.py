@@ -73,6 +73,13 @@ def test_packages_that_are_none() -> None:
         "kernpack.load: no package 'no_such_package' is installed (pip install it, or pass a path such as "
         f"'./no_such_package.so'); installed kernel packages: {known}",
     )
+    if "kernpack_kernels" in kernpack.installed():
+        refused(
+            lambda: kernpack.load("kernpack_kernel"),
+            ImportError,
+            "kernpack.load: no package 'kernpack_kernel' is installed; did you mean 'kernpack_kernels'? Installed kernel "
+            f"packages: {known}",
+        )
     refused(
         lambda: kernpack.load("json"),
         ImportError,

@@ -189,10 +189,13 @@ def package_files(name: str) -> list[Path]:
             f"--hidden-import={package} for PyInstaller, --packages={package} for cx_Freeze"
         )
     if spec is None:
-        known = ", ".join(sorted(_entry_points())) or "none"
+        known = sorted(_entry_points())
+        listed = f"nstalled kernel packages: {', '.join(known) or 'none'}"
+        near = did_you_mean(package, known)
+        path = f"pip install it, or pass a path such as './{package}.so'"
         raise ImportError(
-            f"kernpack.load: no package '{package}' is installed (pip install it, or pass a path such as "
-            f"'./{package}.so'); installed kernel packages: {known}"
+            f"kernpack.load: no package '{package}' is installed"
+            + (f"{near} I{listed}" if near else f" ({path}); i{listed}")
         )
     folders = list(spec.submodule_search_locations or ([os.path.dirname(spec.origin)] if spec.origin else []))
     files = [file for folder in folders for file in module_files(Path(folder))]

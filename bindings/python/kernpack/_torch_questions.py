@@ -25,7 +25,9 @@ def _any_tangent(tensors: tuple[Any, ...]) -> bool:
     strided, unpack = torch.strided, torch.autograd.forward_ad.unpack_dual
     for tensor in tensors:
         # Of another layout, torch can't be asked, and no kernel takes it.
-        if tensor is not None and tensor.layout is strided and unpack(tensor, level=0).tangent is not None:
+        if tensor is None or tensor.layout is not strided or tensor.is_nested:
+            continue
+        if unpack(tensor, level=0).tangent is not None:
             return True
     return False
 

@@ -21,7 +21,7 @@ _GO_ON = """\
         with KP_below_autograd():
             return KP_redispatch(KP_keys & KP_after_autograd, {given})
     except RuntimeError as KP_error:
-        KP_raise_as_kernel_did(KP_error)
+        KP_raise_as_direct_call_does(KP_error, KP_spec.name, KP_names, ({all}))
         raise
 """
 
@@ -69,7 +69,8 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         "KP_grad_mode": torch.is_grad_enabled,
         "KP_has_tangent": torch_has_tangent,
         "KP_no_destination": _refusals.no_destination,
-        "KP_raise_as_kernel_did": _refusals.raise_as_kernel_did,
+        "KP_names": tuple(argument.name for argument in names.schema(op).arguments),
+        "KP_raise_as_direct_call_does": _refusals.raise_as_direct_call_does,
         "KP_redispatch": op.redispatch,
         "KP_below_autograd": names.BelowAutograd,
         "KP_after_autograd": names.after_autograd,
@@ -100,6 +101,7 @@ def _define(contract: Contract, op: Any, text: str, **more: Any) -> Callable[...
         values="".join(f"{name}, " for name in params),
         wants=" or ".join(wants) or "False",
         given=", ".join(given),
+        all="".join(f"{argument.name}, " for argument in names.schema(op).arguments),
     )
     return define("KP_kernel", body, scope)
 

@@ -11,7 +11,7 @@ from kernpack._contract import Parameter
 from kernpack._private.torch import lowerings, names, operators
 from torch.autograd.graph import increment_version
 
-from . import _aliases, _autograd, _shapes, _vmap
+from . import _aliases, _autograd, _refusals, _shapes, _vmap
 from ._binder import in_schema
 from ._function import Function
 
@@ -51,6 +51,9 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
     name = function.name if overload == "default" else f"{function.name}.{overload}"
     fake = _fake_out(function) if overload == "out" else _fake(function)
     torch.library.register_fake(f"{function.operators.namespace}::{name}", fake, lib=library)
+    refuse = _refusals.strange_tensor(function.name, [argument.name for argument in names.schema(op).arguments])
+    for key in _STRANGE:
+        library.impl(name, refuse, key)
     mutated = _mutated(function, overload == "out")
     if mutated:
         aliased = _aliases.define(library, op, overload, fake)
@@ -59,6 +62,12 @@ def _register_one(function: Function, overload: str, op: Any, library: torch.lib
         for key, is_lazy, resolve in _LAZY:
             library.impl(name, _resolving(op, mutated, is_lazy, resolve), key)
 
+
+# Where the dispatcher takes tensors that no kernel takes. Without a kernel there, torch raises an error of 6,000 characters.
+_STRANGE = (
+    *("SparseCPU", "SparseCsrCPU", "QuantizedCPU", "NestedTensorCPU", "MkldnnCPU"),
+    *(("SparseCUDA", "SparseCsrCUDA", "QuantizedCUDA", "NestedTensorCUDA") if torch.backends.cuda.is_built() else ()),
+)
 
 # Tensors that torch negates or conjugates when their values are asked for. Its own way for operators that write returns nothing
 # where they do.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from kernpack import _core
+from kernpack._torch_questions import torch_refusal
 
 
 def no_gradient(info: Any) -> RuntimeError:
@@ -68,3 +70,23 @@ def raise_as_kernel_did(error: RuntimeError) -> None:
         raised = _core.error_class(kind) if colon else None
         if raised is not None:
             raise raised(text) from None
+
+
+def strange_tensor(function: str, names: Sequence[str]) -> Callable[..., NoReturn]:
+    """The kernel for tensors that no kernel takes, such as sparse ones: raises the TypeError that a direct call raises. names: of the
+    operator's arguments."""
+    known = tuple(names)
+
+    def kernel(*args: Any, **kwargs: Any) -> NoReturn:
+        refusal = torch_refusal(known, args, kwargs)
+        raise TypeError(f"{function}: {refusal or 'expected ordinary dense tensors'}")
+
+    return kernel
+
+
+def raise_as_direct_call_does(error: RuntimeError, function: str, names: Sequence[str], values: Sequence[Any]) -> None:
+    """An operator's kernel ended with this error: raises what the kernel meant (raise_as_kernel_did), or which argument is a tensor of a
+    class that refuses to be given to this operator, such as a jagged one. Returns if neither is true."""
+    raise_as_kernel_did(error)
+    if isinstance(error, NotImplementedError) and (refusal := torch_refusal(tuple(names), tuple(values), {})):
+        raise TypeError(f"{function}: {refusal}") from None

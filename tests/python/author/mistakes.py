@@ -197,6 +197,7 @@ SOURCES = [
     ("a lost bracket", function(BODY.replace("[i] = 1", "[i = 1")), "inline.cc:7: a ']' is missing on this line: its '[' isn't closed"),
     ("a lost quote", contract(CONTRACT).replace('N])")', "N]))"), "inline.cc:5: a '\"' is missing on this line: a string isn't closed"),
     ("a lost semicolon in a function", function(BODY.replace("numel();", "numel()")), "inline.cc:4: a ';' is missing after 'const int64_t n = x.numel()'"),
+    ("a lost semicolon before a namespace", HEAD.replace("kernpack;", "kernpack") + "namespace {\n" + FITS + f'}}\nKP_MODULE("m", "1.0.0");\nKP_EXPORT(f, f, "{CONTRACT}");', "inline.cc:2: a ';' is missing after 'namespace kp = kernpack'"),
     ("a lost semicolon after a class", function("struct Pair { int a, b; }\n" + FITS), "inline.cc:3: a ';' is missing after 'struct Pair { int a, b; }'"),
     ("a misspelt class", function(BODY.replace("TensorView", "TensorVew", 1)), "inline.cc:3: kp::TensorVew isn't a name of Kernpack; did you mean kp::TensorView?"),
     ("a misspelt function", function(PARALLEL.replace("parallel", "paralell")), "inline.cc:5: kp::paralell_for isn't a name of Kernpack; did you mean kp::parallel_for?"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import kernpack
 import pytest
+from kernpack_sdk import progress
 from kernpack_sdk.cache import Compiler, Request, build, compiled, lookups, machine, private
 
 INCLUDES = '#include "answer.h"\nextern "C" int answer() { return ANSWER; }\n'
@@ -442,6 +445,28 @@ def test_cuda_sources_are_kept_and_notice_as_well(maker, tmp_path):
     assert answer() == 43
     write(tmp_path / "first" / "answer.h", 44)
     assert answer() == 44
+
+
+def test_compiling_cuda_sources_is_announced(maker, tmp_path, monkeypatch, capfd):
+    """By one line that says what and where, one each while it takes long, and one with the time; what is kept needs no word."""
+    monkeypatch.setattr(progress, "_EVERY", 0.2)
+    maker.compiler = script(tmp_path / "nvcc", "sleep 0.3\n" + NVCC)
+
+    def said(answer: str, name: str = "m") -> list[str]:
+        source = f'extern "C" int answer() {{ return {answer}; }}\n'
+        request = Request(source, Compiler(maker.compiler), ["-shared", "-Xcompiler", "-fPIC"], suffix=".cu")
+        with contextlib.suppress(subprocess.CalledProcessError):
+            compiled(request, maker.cache, name)
+        return [re.sub(r"\d+ s", "N s", line) for line in capfd.readouterr().err.splitlines()]
+
+    title = "kernpack: compiling the CUDA code of m with nvcc"
+    first, *between, last = said("41")
+    assert (first, last) == (f"{title}, into {maker.cache}", f"{title}: done after N s")
+    assert set(between) == {f"{title}: not done yet, N s so far"}
+    assert said("41") == []
+    assert said("nothing")[-1] == f"{title}: failed after N s"
+    monkeypatch.setenv("KERNPACK_PROGRESS", "0")
+    assert said("42") == []
 
 
 def test_a_header_that_one_pass_of_nvcc_reads_counts(maker, tmp_path):

@@ -7,6 +7,7 @@ import io
 import kernpack.torch
 import pytest
 import torch
+from kernpack.torch import _registry
 from torch.func import grad, jacrev, vjp, vmap
 
 
@@ -171,3 +172,42 @@ def test_a_keyword_that_names_a_destination_chooses_the_overload_out(ops):
     assert out.tolist() == [8]
     assert ops.scale(x, f=3.0).tolist() == [6]
     assert isinstance(ops.cube, torch._ops.OpOverloadPacket)
+
+
+STRANGE = {
+    "sparse": (lambda x: x.to_sparse(), r"a sparse one \(torch.sparse_coo\): pass x.to_dense\(\)"),
+    "sparse_csr": (lambda x: x.to_sparse_csr(), r"a sparse one \(torch.sparse_csr\): pass x.to_dense\(\)"),
+    "quantized": (lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), "a quantized one"),
+    "nested": (lambda x: torch.nested.nested_tensor([x[0], x[1]]), r"a nested one \(torch.strided\)"),
+    "jagged": (
+        lambda x: torch.nested.nested_tensor([x[0], x[1]], layout=torch.jagged),
+        r"a nested one \(torch.jagged\)",
+    ),
+    "mkldnn": (lambda x: x.to_mkldnn(), "one of another layout"),
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore:torch.quantize_per_tensor", "ignore:The PyTorch API of nested tensors", "ignore:Sparse"
+)
+@pytest.mark.parametrize("kind", STRANGE)
+def test_strange_tensors_are_refused_before_torch_prints_its_table(k, ops, kind: str) -> None:
+    """torch's own error for these has 6,000 characters and names no argument."""
+    make, got = STRANGE[kind]
+    x, strange = torch.ones(2, 3), make(torch.ones(2, 3))
+    by_dispatcher = _registry.of(k.scale).dispatch  # as without hooks, and from C++
+    calls = [
+        ("x", lambda: ops.scale.default(strange)),
+        ("x", lambda: by_dispatcher(strange)),
+        ("out", lambda: ops.scale.out(x, out=strange)),
+    ]
+    if kind != "jagged":  # a class in Python, which answers by itself where autograd is left out
+        calls.append(("x", lambda: _in_inference_mode(by_dispatcher, strange)))
+    for argument, call in calls:
+        with pytest.raises(TypeError, match=f"^scale: {argument}: expected an ordinary dense tensor, got {got}"):
+            call()
+
+
+def _in_inference_mode(op, x):
+    with torch.inference_mode():
+        return op(x)

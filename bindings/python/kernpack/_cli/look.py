@@ -56,10 +56,13 @@ def wants_json(words: Sequence[str]) -> bool:
 
 def width() -> int:
     """Columns of text: what COLUMNS says, else the terminal's, not too many of them."""
-    import shutil
-
-    columns = shutil.get_terminal_size().columns
-    return max(50, (columns if os.environ.get("COLUMNS", "").isdigit() else min(columns, _WIDEST)) - 2)
+    if os.environ.get("COLUMNS", "").isdigit() and (asked := int(os.environ["COLUMNS"])):
+        return max(50, asked - 2)
+    try:  # not shutil.get_terminal_size: shutil imports every kind of archive
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError):
+        columns = 0
+    return max(50, min(columns or 80, _WIDEST) - 2)
 
 
 def paragraph(text: str) -> Iterator[str]:

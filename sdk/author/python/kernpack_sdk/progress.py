@@ -4,6 +4,7 @@ that a build of a minute, as nvcc needs, isn't silent."""
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -104,10 +105,9 @@ _EVERY = 15.0  # seconds until the first line, and between lines
 
 
 @contextlib.contextmanager
-def _told(title: str) -> Iterator[Callable[[str], None]]:
+def _told(title: str, state: str = "starting") -> Iterator[Callable[[str], None]]:
     """For logs: a line to stderr where a build takes long. Ninja names a step when it is done, so steps are counted."""
     begun, ended = time.monotonic(), threading.Event()
-    state = "starting"
 
     def show(line: str) -> None:
         nonlocal state
@@ -132,3 +132,21 @@ def _told(title: str) -> Iterator[Callable[[str], None]]:
     finally:
         ended.set()
         teller.join()
+
+
+@contextlib.contextmanager
+def announced(title: str, place: Path) -> Iterator[None]:
+    """For compilations inside a program, as load_inline's: says on stderr that one begins, that it goes on, and how long it took.
+    KERNPACK_PROGRESS=0 turns this off."""
+    if sys.stderr is None or os.environ.get("KERNPACK_PROGRESS", "") == "0":
+        yield
+        return
+    begun = time.monotonic()
+    print(f"{title}, into {place}", file=sys.stderr, flush=True)
+    result = "failed"
+    try:
+        with _told(title, "not done yet"):
+            yield
+        result = "done"
+    finally:
+        print(f"{title}: {result} after {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)

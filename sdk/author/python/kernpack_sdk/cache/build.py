@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from kernpack_sdk import progress
 from kernpack_sdk.cache import assembler, linker, lookups, private, record, rules
 from kernpack_sdk.cache.request import Request, named_files
 
@@ -41,10 +43,19 @@ def compiled(request: Request, folder: Path, name: str, *, verbose: bool = False
         _log.debug("cache: what %s was made of has changed", result)
     private.write(source, request.text.encode("utf-8", "surrogateescape"))
     started = time.monotonic()
-    with private.scratch(folder) as scratch:
+    with private.scratch(folder) as scratch, _announced(request, name, folder):
         result = _compile(request, source, kept, scratch, name, verbose)
     _log.debug("cache: compiled %s in %.2f s", result, time.monotonic() - started)
     return result
+
+
+def _announced(request: Request, name: str, folder: Path) -> contextlib.AbstractContextManager[None]:
+    """nvcc needs a minute for sources that g++ compiles in a second."""
+    if not request.cuda:
+        return contextlib.nullcontext()
+    part = "linking" if not request.text else "compiling"
+    compiler = os.path.basename(request.compiler.words[0])
+    return progress.announced(f"kernpack: {part} the CUDA code of {name} with {compiler}", folder)
 
 
 def _is_whole(result: Path) -> bool:
