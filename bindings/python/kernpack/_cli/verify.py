@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -23,11 +24,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key", type=Path, metavar="FILE", help="check the wheels' signatures by this public key (PEM)"
     )
+    parser.add_argument(
+        "--warm",
+        action="store_true",
+        help="compare the modules of the installed packages with RECORD now, so that loads don't; for image builds",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.warm:
+        return _warm(options)
     wheels = [file for file in options.files if file.suffix == ".whl"]
     if options.key is not None:
         return _signatures(options, wheels)
@@ -49,6 +57,33 @@ def run(options: argparse.Namespace) -> int:
             print(f"{each.problem}: {each.text}", file=sys.stderr)
         if not problems:
             print(f"{path}: {len(locked)} {'wheel matches' if len(locked) == 1 else 'wheels match'} the lock")
+    return int(bool(problems))
+
+
+def _warm(options: argparse.Namespace) -> int:
+    if options.files or options.key is not None:
+        raise Wrong("--warm takes no files and no --key: it reads the modules of all installed kernel packages")
+    from kernpack import _core, installed
+    from kernpack._load import package_files
+
+    warmed: dict[str, str] = {}
+    problems: list[str] = []
+    for name in sorted(installed()):
+        try:
+            for file in map(os.path.realpath, package_files(name)):
+                warmed[file] = _core.module_warm(file)
+        except (ImportError, OSError, ValueError) as error:
+            problems.append(str(error))
+    if options.json:
+        print(json.dumps({"warmed": warmed, "problems": problems}, indent=2))
+        return int(bool(problems))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    for file, verified in warmed.items():
+        print(f"{file}: " + (f"as {verified} installed it" if verified else "no RECORD has a digest; loads will read it"))
+    if not warmed and not problems:
+        print("no kernel package is installed here; pip install one first", file=sys.stderr)
+        return 1
     return int(bool(problems))
 
 
