@@ -94,15 +94,16 @@ enum class KnownBy { kRead, kWarmed, kRecord };
 // The file's digest, read from its content unless that is known to be what RECORD says; and its content, to be looked into.
 int Identify(const char* path, const Record& record, bool in_place, platform::SourceFile* file, std::string* digest,
              KnownBy* source) {
+  constexpr size_t kSmall = 1 << 20;  // what costs less to keep than to map
+  Verification verification{};
+  if (ReadVerification(&verification) != 0) return -1;
+  const bool lock = LockIsRequired();
   *source = KnownBy::kRead;
-  if (!in_place) {
+  if (!in_place || (file->size() <= kSmall && verification != Verification::kInstall)) {
     if (file->Read() != 0) return -1;
     *digest = Digest(file->bytes());
     return 0;
   }
-  Verification verification{};
-  if (ReadVerification(&verification) != 0) return -1;
-  const bool lock = LockIsRequired();
   if (!lock && platform::Warmed(path, digest) && record.Lists(*digest)) {
     *source = KnownBy::kWarmed;
   } else if (!lock && verification == Verification::kInstall && record.OnlyDigest(digest)) {

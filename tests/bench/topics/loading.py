@@ -103,18 +103,21 @@ def _row(
 
     loaders: dict[str, Callable[[str], object]] = {"ours": kernpack.load, "theirs": tvm_ffi.load_module}
     timings = {side: Timing() for side in loaders}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as site:
+        folder = Path(site) / "bench"
+        folder.mkdir()
         for copy in range(copies):
             for side, module in zip(loaders, modules, strict=True):
                 content = module.read_bytes() + f"copy {copy} in {folder}".encode()
-                (Path(folder) / f"{side}{copy}.so").write_bytes(content)
-        _list(Path(folder))
+                (folder / f"{side}{copy}.so").write_bytes(content)
+        _list(folder)
+        time.sleep(2.1)  # the times of a file say nothing before they are two seconds old
         if before:
-            _load_in_another_process(sorted(Path(folder).glob("ours*.so")))
-        with _required_lock(Path(folder)) if locked else nullcontext():
+            _load_in_another_process(sorted(folder.glob("ours*.so")))
+        with _required_lock(folder) if locked else nullcontext():
             for copy in range(copies):
                 for side, load in loaders.items():
-                    path = Path(folder) / f"{side}{copy}.so"
+                    path = folder / f"{side}{copy}.so"
                     with _without_torch():
                         start = time.perf_counter_ns()
                         getattr(load(str(path)), function)
@@ -122,11 +125,14 @@ def _row(
     return timed_row("loading", name, timings, goal, unit="us")
 
 
-def _list(site: Path) -> None:
-    """The modules in the folder become those of a distribution that pip has installed, which is mapped where it lies."""
-    info = site / "bench-1.0.dist-info"
+def _list(package: Path) -> None:
+    """The modules in the folder become those of a distribution that pip has installed, which are mapped where they lie."""
+    info = package.parent / "bench-1.0.dist-info"
     info.mkdir()
-    lines = [f"{path.name},{_lock.digest_text(path.read_bytes())},{path.stat().st_size}" for path in site.glob("*.so")]
+    lines = [
+        f"{package.name}/{path.name},{_lock.digest_text(path.read_bytes())},{path.stat().st_size}"
+        for path in package.glob("*.so")
+    ]
     (info / "RECORD").write_text("\n".join(lines) + "\n")
 
 
@@ -134,8 +140,8 @@ def _large(smallest: tuple[Path, Path]) -> list[Row]:
     """A module of 300 MB: the first load beside its SHA-256, which it must compute; a later one beside the peer's; and the bytes that a
     load leaves on the disk beside the wheel."""
     with tempfile.TemporaryDirectory() as name:
-        folder, site = Path(name), Path(name) / "site"
-        site.mkdir()
+        folder, site = Path(name), Path(name) / "site" / "bench"
+        site.mkdir(parents=True)
         for side, module in zip(("ours", "theirs"), smallest, strict=True):
             with (site / f"{side}.so").open("wb") as file:
                 file.write(module.read_bytes() + f"in {name}".encode())
@@ -148,7 +154,7 @@ def _large(smallest: tuple[Path, Path]) -> list[Row]:
             shutil.rmtree(folder / "cache", ignore_errors=True)
             first.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment) / 1e3)
             hashing.samples.append(_in_process(_HASH, site / "ours.so", environment) / 1e3)
-        left = sum(path.stat().st_size for path in folder.rglob("*") if site not in path.parents and path.is_file())
+        left = sum(path.lstat().st_size for path in (folder / "cache").rglob("*") if path.is_file() and not path.is_symlink())
         later, theirs = Timing(), Timing()
         for _ in range(5):
             later.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment))
@@ -163,7 +169,7 @@ def _large(smallest: tuple[Path, Path]) -> list[Row]:
 
 
 # Each prints microseconds.
-_TIMED = "import sys, time\n{before}\nstart = time.perf_counter_ns()\n{timed}\nprint((time.perf_counter_ns() - start) / 1e3)"
+_TIMED = "import sys, time\nsys.modules['torch'] = None  # as if it weren't installed\n{before}\nstart = time.perf_counter_ns()\n{timed}\nprint((time.perf_counter_ns() - start) / 1e3)"
 _LOAD_OURS = _TIMED.format(before="import kernpack", timed="kernpack.load(sys.argv[1]).add_one")
 _LOAD_THEIRS = _TIMED.format(before="import tvm_ffi", timed="tvm_ffi.load_module(sys.argv[1]).add_one")
 _HASH = _TIMED.format(
@@ -203,8 +209,7 @@ def _required_lock(folder: Path) -> Iterator[None]:
 
 
 def _load_in_another_process(paths: list[Path]) -> None:
-    """From then on they are found by their state, unread; the times of a file say nothing before they are two seconds old."""
-    time.sleep(2.1)
+    """From then on they are found by their state, unread."""
     load = "import sys, kernpack\nfor path in sys.argv[1:]: kernpack.load(path)"
     subprocess.run([sys.executable, "-c", load, *map(str, paths)], check=True)
 

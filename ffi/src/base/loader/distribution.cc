@@ -1,13 +1,15 @@
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -18,6 +20,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/descriptor.h"
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
@@ -31,12 +34,14 @@ constexpr int kDeepest = 5;  // folders between a file and the one that its dist
 
 // Empty where there is no such file.
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string content;
-  for (size_t size = 0; file;) {  // in pieces: what a size says need not be true
-    content.resize(size + (1 << 16));
-    file.read(&content[size], 1 << 16);
-    content.resize(size += static_cast<size_t>(file.gcount()));
+  char piece[1 << 12];  // in pieces: what a size says need not be true
+  while (file.get() >= 0) {
+    const ssize_t got = read(file.get(), piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    content.append(piece, static_cast<size_t>(got));
   }
   return content;
 }

@@ -44,6 +44,8 @@ class SourceFile {
   std::span<const char> bytes() const { return {data_.get(), size_}; }
 
   const FileState& state() const { return state_; }
+  // When it was opened.
+  size_t size() const { return size_; }
 
  private:
   // Calls `use` with each piece of the content, read into `room`.

@@ -196,10 +196,15 @@ std::string TextOf(const Known& known) {
   return host::DigestText(known.digest) + kMarks[mark] + known.verified;
 }
 
-bool ReadText(const std::string& link, Known* out) {
+std::string LinkText(const std::string& link) {
   char text[PATH_MAX];
   const ssize_t size = readlink(link.c_str(), text, sizeof text);
-  const std::string_view told(text, size > 0 ? static_cast<size_t>(size) : 0);
+  return {text, size > 0 ? static_cast<size_t>(size) : 0};
+}
+
+bool ReadText(const std::string& link, Known* out) {
+  const std::string text = LinkText(link);
+  const std::string_view told = text;
   if (told.size() <= host::kDigestText || !host::ReadDigestText(told.substr(0, host::kDigestText), &out->digest)) {
     return false;
   }
@@ -218,6 +223,7 @@ bool WriteText(const std::string& root, const char* folder, const std::string& l
       symlink(text.c_str(), link.c_str()) == 0)
     return true;
   if (errno != EEXIST) return false;
+  if (LinkText(link) == text) return true;
   unlink(link.c_str());  // what was known before, or of a file that had this state before
   return symlink(text.c_str(), link.c_str()) == 0;
 }
