@@ -218,16 +218,23 @@ print(host.text_of(verified))
 def test_a_warmed_file_needs_no_reading(compile_fake: Compile, tmp_path: Path, cache: Path) -> None:
     """As in a container of an image: the file has another number, and times of whole seconds."""
     path = installed(compile_fake, tmp_path / "site", "warmed")
+    size = 2 << 20  # smaller files are read all the same
+    os.truncate(path, size)
+    record = tmp_path / "site" / "some_kernels-1.0.dist-info" / "RECORD"
+    record.write_text(record_line("some_kernels/warmed.so", path.read_bytes()))
     assert in_child(WARM, cache, path) == "some-kernels 1.0"
-    changed = compile_fake("changed", FAKE_FUNCTION='.name="changed"').read_bytes()
-    size, written = path.stat().st_size, int(path.stat().st_mtime)
+    written = int(path.stat().st_mtime)
     path.unlink()
-    path.write_bytes(changed.ljust(size, b"\0")[:size] if len(changed) <= size else changed)
+    shutil.copy(compile_fake("changed", FAKE_FUNCTION='.name="changed"'), path)
+    os.truncate(path, size)
     os.utime(path, (written, written))
-    if len(changed) <= size:  # the wrong content at the right size: nobody read it
-        assert in_child(LOAD, cache, path) == "changed True"
+    assert in_child(LOAD, cache, path) == "changed True", "nobody read it"
+    refused = "isn't the file that some-kernels 1.0 installed"
     os.utime(path, (written + 1, written + 1))
-    assert "isn't the file that some-kernels 1.0 installed" in in_child(LOAD, cache, path)
+    assert refused in in_child(LOAD, cache, path), "of another second"
+    os.utime(path, (written, written))
+    record.write_text(record_line("some_kernels/warmed.so", b"another"))
+    assert refused in in_child(LOAD, cache, path), "of another version"
 
 
 def test_warming_compares(compile_fake: Compile, tmp_path: Path, cache: Path) -> None:

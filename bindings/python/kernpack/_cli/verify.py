@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 
 from kernpack._cli import MISSING, SDK_LINE
@@ -27,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warm",
         action="store_true",
-        help="compare the modules of the installed packages with RECORD now, so that loads don't; for image builds",
+        help="compare the installed modules with RECORD now, so that loads don't; for image builds",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -62,18 +63,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _warm(options: argparse.Namespace) -> int:
     if options.files or options.key is not None:
-        raise Wrong("--warm takes no files and no --key: it reads the modules of all installed kernel packages")
-    from kernpack import _core, installed
-    from kernpack._load import package_files
+        raise Wrong("--warm takes no files and no --key: it reads the modules of all installed kernel wheels")
+    from kernpack import _core, _lock
 
     warmed: dict[str, str] = {}
     problems: list[str] = []
-    for name in sorted(installed()):
-        try:
-            for file in map(os.path.realpath, package_files(name)):
+    for found in _lock.kernel_distributions():
+        for file in _modules(found):
+            try:
                 warmed[file] = _core.module_warm(file)
-        except (ImportError, OSError, ValueError) as error:
-            problems.append(str(error))
+            except (ImportError, OSError, ValueError) as error:
+                problems.append(str(error))
     if options.json:
         print(json.dumps({"warmed": warmed, "problems": problems}, indent=2))
         return int(bool(problems))
@@ -82,9 +82,19 @@ def _warm(options: argparse.Namespace) -> int:
     for file, verified in warmed.items():
         print(f"{file}: " + (f"as {verified} installed it" if verified else "no RECORD has a digest; loads will read it"))
     if not warmed and not problems:
-        print("no kernel package is installed here; pip install one first", file=sys.stderr)
+        print("no kernel wheel is installed here; pip install one first", file=sys.stderr)
         return 1
     return int(bool(problems))
+
+
+def _modules(found: metadata.Distribution) -> list[str]:
+    """The paths of its modules; the runtime's own libraries are no modules."""
+    from kernpack import _lock
+    from kernpack._load import is_module
+
+    if _lock.normal(found.metadata["Name"]) == "kernpack":
+        return []
+    return sorted(os.path.abspath(str(found.locate_file(file))) for file in found.files or () if is_module(file.name))
 
 
 def _signatures(options: argparse.Namespace, wheels: list[Path]) -> int:
