@@ -15,25 +15,41 @@ namespace kernpack {
 
 inline constexpr size_t kSha256Digits = 64;
 
-inline std::array<unsigned char, SHA256_DIGEST_LENGTH> Sha256(const void* data, size_t size) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256_CTX state;
-  SHA256_Init(&state);
-  SHA256_Update(&state, data, size);
-  SHA256_Final(digest.data(), &state);
-  return digest;
+using Sha256Bytes = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+// The digest of content that comes in pieces.
+class Sha256Stream {
+ public:
+  Sha256Stream() { SHA256_Init(&state_); }
+  void Add(const void* data, size_t size) { SHA256_Update(&state_, data, size); }
+  // To be called once.
+  Sha256Bytes Finish() {
+    Sha256Bytes digest;
+    SHA256_Final(digest.data(), &state_);
+    return digest;
+  }
+
+ private:
+  SHA256_CTX state_;
+};
+
+inline Sha256Bytes Sha256(const void* data, size_t size) {
+  Sha256Stream stream;
+  stream.Add(data, size);
+  return stream.Finish();
 }
 
 // 64 lower-case hexadecimal digits.
-inline std::string Sha256Hex(const void* data, size_t size) {
+inline std::string Sha256Hex(const Sha256Bytes& digest) {
   std::string text;
   text.reserve(kSha256Digits);
-  for (const unsigned char byte : Sha256(data, size)) {
+  for (const unsigned char byte : digest) {
     text += "0123456789abcdef"[byte >> 4];
     text += "0123456789abcdef"[byte & 15];
   }
   return text;
 }
+inline std::string Sha256Hex(const void* data, size_t size) { return Sha256Hex(Sha256(data, size)); }
 
 }  // namespace kernpack
 

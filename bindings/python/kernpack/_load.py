@@ -173,7 +173,12 @@ def path_files(path: Path) -> list[Path]:
 
 def module_files(folder: Path) -> list[Path]:
     """The shared objects of a folder, without Python's own extension modules."""
-    return sorted(file for file in folder.glob("*.so") if not _EXTENSION_MODULE.search(file.name))
+    return sorted(file for file in folder.glob("*.so") if is_module(file.name))
+
+
+def is_module(name: str) -> bool:
+    """As far as the name of a file tells."""
+    return name.endswith(".so") and not _EXTENSION_MODULE.search(name)
 
 
 def package_files(name: str) -> list[Path]:

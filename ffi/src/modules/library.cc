@@ -24,18 +24,19 @@ namespace kernpack::host {
 namespace {
 
 struct Attempt {
+  const platform::SourceFile& file;
   const char* path;
-  std::span<const char> content;
-  const std::string* digest;
+  const std::string& digest;
   platform::OpenFrom from;
   bool has_query;
 };
 
 // In the child: the same steps as below, up to the first call into the module.
 int Try(void* context, std::string* error) {
-  const Attempt& attempt = *static_cast<const Attempt*>(context);
+  Attempt& attempt = *static_cast<Attempt*>(context);
   void* handle = nullptr;
-  if (platform::OpenLibrary(attempt.path, attempt.content, *attempt.digest, attempt.from, &handle) != 0) {
+  if (platform::OpenLibrary(attempt.path, attempt.file.bytes(), attempt.file.state(), attempt.digest, &attempt.from,
+                            &handle) != 0) {
     KpAny raised = kp_none();
     kp_error_take("kernpack.load", -1, &raised);
     const KpBytes message = reinterpret_cast<const KpErrorObject*>(raised.v.v_obj)->message;
@@ -66,17 +67,19 @@ struct Libraries {
 };
 
 // A file that was loaded before, by this process or another, without a look at its content. False where it has to be read.
-bool LoadKept(const char* path, LoadedFile* out) {
+bool LoadKnown(const char* path, LoadedFile* out) {
   out->state = platform::StateOfFile(path);
   platform::Known known;
-  std::string copy;
-  if (out->state.empty() || !platform::Recall(path, out->state, &known, &copy)) return false;
+  std::string opened;
+  if (!platform::Recall(path, out->state, &known, &opened)) return false;
   out->known = known.alone;
+  out->remember = !known.alone;
   out->verified = known.verified;
+  out->in_place = known.in_place;
   auto& libraries = Leaked<Libraries>();
   if ((out->library = libraries.Find(known.digest))) return true;
   const KeepFloatEnvironment keep;
-  void* handle = platform::OpenKept(copy);
+  void* handle = platform::OpenKnown(opened, out->state, known);
   if (!handle) return false;
   ImageSymbols symbols;
   symbols.has_query = true;  // only such files are remembered
@@ -85,51 +88,98 @@ bool LoadKept(const char* path, LoadedFile* out) {
   return true;
 }
 
-int LoadContent(const char* path, uint32_t flags, std::span<const char> content, const std::string& digest,
-                const std::string& verified, platform::OpenFrom* from, const Library** out) {
+// How the content that a digest stands for is known.
+enum class KnownBy { kRead, kWarmed, kRecord };
+
+// The file's digest, read from its content unless that is known to be what RECORD says; and its content, to be looked into.
+int Identify(const char* path, const Record& record, bool in_place, platform::SourceFile* file, std::string* digest,
+             KnownBy* source) {
+  constexpr size_t kSmall = 1 << 20;  // what costs less to keep than to map
+  Verification verification{};
+  if (ReadVerification(&verification) != 0) return -1;
+  const bool lock = LockIsRequired();
+  *source = KnownBy::kRead;
+  if (!in_place || (file->size() <= kSmall && verification != Verification::kInstall)) {
+    if (file->Read() != 0) return -1;
+    *digest = Digest(file->bytes());
+    return 0;
+  }
+  if (!lock && platform::Warmed(path, digest) && record.Lists(*digest)) {
+    *source = KnownBy::kWarmed;
+  } else if (!lock && verification == Verification::kInstall && record.OnlyDigest(digest)) {
+    *source = KnownBy::kRecord;
+  } else if (file->Hash(digest) != 0) {
+    return -1;
+  }
+  return file->Map();
+}
+
+// Loads the file of that digest, of which no library is there yet.
+int LoadNew(const char* path, uint32_t flags, const platform::SourceFile& file, const std::string& digest,
+            LoadedFile* out) {
   Image image;
-  if (InspectImage(path, content, &image) != 0) return -1;
+  if (InspectImage(path, file.bytes(), &image) != 0) return -1;
   if (!image.symbols.has_query && kGuests.require(path) != 0) return -1;
-  *from = image.uses_origin ? platform::OpenFrom::kPath : platform::OpenFrom::kSnapshot;
+  auto from = out->in_place       ? platform::OpenFrom::kInPlace
+              : image.uses_origin ? platform::OpenFrom::kPath
+                                  : platform::OpenFrom::kSnapshot;
   const KeepFloatEnvironment keep;
   if ((flags & KP_LOAD_PROBE) != 0) {
-    Attempt attempt{path, content, &digest, *from, image.symbols.has_query};
+    Attempt attempt{file, path, digest, from, image.symbols.has_query};
     if (platform::TryInChild(path, &Try, &attempt) != 0) return -1;
   }
   const std::set<std::string> before = image.symbols.peer_globals ? kGuests.global_names() : std::set<std::string>();
-  auto library = std::make_unique<Library>(Library{path, digest, verified, nullptr, std::move(image.symbols)});
-  if (platform::OpenLibrary(path, content, digest, *from, &library->handle) != 0) return -1;
+  auto library = std::make_unique<Library>(Library{path, digest, out->verified, nullptr, std::move(image.symbols)});
+  if (platform::OpenLibrary(path, file.bytes(), file.state(), digest, &from, &library->handle) != 0) return -1;
+  out->in_place = from == platform::OpenFrom::kInPlace;
+  out->remember = from != platform::OpenFrom::kPath;
   if (library->symbols.peer_globals) {
     const std::set<std::string> after = kGuests.global_names();
     std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
                         std::back_inserter(library->symbols.globals));
   }
-  *out = Leaked<Libraries>().Add(std::move(library));
+  out->library = Leaked<Libraries>().Add(std::move(library));
   return 0;
 }
 
 }  // namespace
 
 int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
+  Verification verification{};
+  if (ReadVerification(&verification) != 0) return -1;
   // Where a lock is required, what is compared with it is what the file holds now.
-  if ((flags & KP_LOAD_PROBE) == 0 && !LockIsRequired() && LoadKept(path, out)) return 0;
+  if ((flags & KP_LOAD_PROBE) == 0 && !LockIsRequired() && LoadKnown(path, out)) return 0;
   platform::SourceFile file;
   *out = {};
-  if (file.Open(path) != 0 || file.Read() != 0) return -1;
-  const std::string digest = Digest(file.bytes());
-  if (VerifyAgainstRecord(path, digest, &out->verified) != 0) return -1;
-  if (VerifyAgainstLock("kernpack.load", path, digest) != 0) return -1;
-  auto from = platform::OpenFrom::kSnapshot;
-  out->library = Leaked<Libraries>().Find(digest);
-  if (!out->library && LoadContent(path, flags, file.bytes(), digest, out->verified, &from, &out->library) != 0)
-    return -1;
-  if (out->library->symbols.has_query && from == platform::OpenFrom::kSnapshot) out->state = file.state();
+  if (file.Open(path) != 0) return -1;
+  out->state = file.state();
+  const Record record(path);
+  // With a lock, a change between hashing and mapping must show.
+  out->in_place = !record.empty() && file.state().guarded && !CopyIsWanted() && (!LockIsRequired() || file.state().settled);
+  std::string digest;
+  KnownBy source{};
+  if (Identify(path, record, out->in_place, &file, &digest, &source) != 0) return -1;
+  if (record.Verify(digest, &out->verified) != 0 || VerifyAgainstLock("kernpack.load", path, digest) != 0) return -1;
+  out->remember = true;
+  if (!(out->library = Leaked<Libraries>().Find(digest)) && LoadNew(path, flags, file, digest, out) != 0) return -1;
+  // Nothing is remembered of a file whose content nobody has read, or that LoadKnown couldn't load.
+  out->remember = out->remember && source != KnownBy::kRecord && out->library->symbols.has_query;
   return 0;
 }
 
+int WarmFile(const char* path, std::string* verified) {
+  platform::SourceFile file;
+  platform::Known known;
+  if (file.Open(path) != 0 || file.Hash(&known.digest) != 0) return -1;
+  if (Record(path).Verify(known.digest, verified) != 0) return -1;
+  if (VerifyAgainstLock("kernpack verify --warm", path, known.digest) != 0) return -1;
+  known.verified = *verified;
+  return verified->empty() ? 0 : platform::Warm(path, known);
+}
+
 void RememberFile(const char* path, const LoadedFile& file, bool alone) {
-  if (file.state.empty() || file.known) return;
-  platform::Remember(path, file.state, {file.library->digest, file.verified, alone});
+  if (!file.remember) return;
+  platform::Remember(path, file.state, {file.library->digest, file.verified, alone, file.in_place});
 }
 
 std::string DescribeLibraries() {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/loader/image.h"
+#include "base/loader/platform.h"
 
 namespace kernpack::host {
 
@@ -21,14 +22,20 @@ struct Library {
 // A file that was asked for.
 struct LoadedFile {
   const Library* library = nullptr;
-  std::string state;  // see platform.h; empty where nothing is to be remembered of it
+  platform::FileState state;
   std::string verified;
+  bool in_place = false;  // mapped where it lies
+  bool remember = false;  // its state tells what it holds, and wasn't known
   bool known = false;  // a module was made of it alone before
 };
 
 // Reads, checks and loads the file, or finds the library of the same content. `flags` are KpLoadFlags. Calls must not
 // overlap. Returns 0, or -1 raised.
 int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out);
+
+// Of `kernpack verify --warm`: compares the file with RECORD, and with a lock if one is required, and writes down its digest for an image
+// of this file system. Leaves in *verified what it is then; nothing where no RECORD has a hash for it. Returns 0, or -1 raised.
+int WarmFile(const char* path, std::string* verified);
 
 // Lets later loads of the file find it again unread, now that a module was made of it: alone, or together with others.
 void RememberFile(const char* path, const LoadedFile& file, bool alone);

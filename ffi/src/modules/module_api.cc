@@ -118,6 +118,13 @@ int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
   return Guard("kp_module_gradients", [&] { return LinksOf(*module, &FunctionIndex::gradients, out); });
 }
 
+int kp_module_warm(const char* path, KpAny* out) {
+  return Guard("kp_module_warm", [&] {
+    std::string verified;
+    if (!path || !*path) return kp_raise("ValueError", "kp_module_warm: the path is empty");
+    return WarmFile(path, &verified) != 0 ? -1 : kp_string_new(Bytes(verified), out);
+  });
+}
 int kp_module_files(KpAny* out) {
   return Guard("kp_module_files", [&] { return kp_string_new(Bytes(DescribeLibraries()), out); });
 }

@@ -209,7 +209,8 @@ void LogLoad(const std::vector<AskedFile>& files, const KpLoadedModule& module, 
   std::string paths, compared;
   for (const AskedFile& file : files) {
     const std::string& verified = file.library->verified;
-    const std::string how = verified.empty() ? "no RECORD to compare it with" : "as " + verified + " installed it";
+    const std::string how = (verified.empty() ? "no RECORD to compare it with" : "as " + verified + " installed it") +
+                            (file.in_place ? ", mapped in place" : "");
     paths.append(paths.empty() ? "'" : ", '").append(file.path).append("'");
     if (!compared.ends_with(how)) compared.append(", ").append(how);
   }

@@ -1,9 +1,9 @@
 """Loading a module and looking one function up; also a module of 10,000 functions, and the digest alone.
 
 Each sample loads a copy that this process has not seen: both loaders answer from memory the second time. The copies differ
-in bytes behind the end of the ELF image, so that a loader that goes by content cannot take one for the other. A first load reads
-the file, hashes it and keeps a copy, which the peer does not do; one that another process loaded before is not read again, unless a
-lock is required: then it is hashed at every load.
+in bytes behind the end of the ELF image, so that a loader that goes by content cannot take one for the other. They are installed:
+a RECORD has their digests. A first load reads the file and hashes it, which the peer does not do; one that another process loaded
+before is not read again, unless a lock is required: then it is hashed at every load.
 
 torch is out of sight while a sample is taken: where it is imported, a load of ours registers operators with it (topic
 torch_ops), which the peer does not offer at all.
@@ -15,6 +15,7 @@ import ctypes
 import functools
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,9 @@ from kernpack_sdk import flags, support
 MANY = 10_000
 
 
+LARGE = 300 << 20
+
+
 def measure(kit: Kit) -> list[Row]:
     smallest = (
         build.shared_object(build.HERE / "ours" / "smallest.cc", "smallest_linked", _our_flags()),
@@ -45,10 +49,12 @@ def measure(kit: Kit) -> list[Row]:
     copies = max(5, kit.repetitions // 3)
     fewer = max(3, copies // 4)
     return [
-        _row("load a module, look one function up", smallest, "add_one", copies),
+        _row("load a module, look one function up", smallest, "add_one", copies, goal=1.5),
         _row("the same, a file that was loaded before", smallest, "add_one", copies, before=True),
         _row("the same, and a lock is required", smallest, "add_one", copies, before=True, locked=True, goal=1.0),
         _row(f"the same, module of {MANY:,} functions", many, f"f{MANY // 2}", fewer, before=True, goal=1.0),
+        *_large(smallest),
+        *_fresh_processes(smallest, fewer),
         _hash(many[0].read_bytes()),
     ]
 
@@ -97,22 +103,96 @@ def _row(
 
     loaders: dict[str, Callable[[str], object]] = {"ours": kernpack.load, "theirs": tvm_ffi.load_module}
     timings = {side: Timing() for side in loaders}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as site:
+        folder = Path(site) / "bench"
+        folder.mkdir()
         for copy in range(copies):
             for side, module in zip(loaders, modules, strict=True):
                 content = module.read_bytes() + f"copy {copy} in {folder}".encode()
-                (Path(folder) / f"{side}{copy}.so").write_bytes(content)
+                (folder / f"{side}{copy}.so").write_bytes(content)
+        _list(folder)
+        time.sleep(2.1)  # the times of a file say nothing before they are two seconds old
         if before:
-            _load_in_another_process(sorted(Path(folder).glob("ours*.so")))
-        with _required_lock(Path(folder)) if locked else nullcontext():
+            _load_in_another_process(sorted(folder.glob("ours*.so")))
+        with _required_lock(folder) if locked else nullcontext():
             for copy in range(copies):
                 for side, load in loaders.items():
-                    path = Path(folder) / f"{side}{copy}.so"
+                    path = folder / f"{side}{copy}.so"
                     with _without_torch():
                         start = time.perf_counter_ns()
                         getattr(load(str(path)), function)
                         timings[side].samples.append((time.perf_counter_ns() - start) / 1e3)
     return timed_row("loading", name, timings, goal, unit="us")
+
+
+def _list(package: Path) -> None:
+    """The modules in the folder become those of a distribution that pip has installed, which are mapped where they lie."""
+    info = package.parent / "bench-1.0.dist-info"
+    info.mkdir()
+    lines = [
+        f"{package.name}/{path.name},{_lock.digest_text(path.read_bytes())},{path.stat().st_size}"
+        for path in package.glob("*.so")
+    ]
+    (info / "RECORD").write_text("\n".join(lines) + "\n")
+
+
+def _large(smallest: tuple[Path, Path]) -> list[Row]:
+    """A module of 300 MB: the first load beside its SHA-256, which it must compute; a later one beside the peer's; and the bytes that a
+    load leaves on the disk beside the wheel."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, site = Path(name), Path(name) / "site" / "bench"
+        site.mkdir(parents=True)
+        for side, module in zip(("ours", "theirs"), smallest, strict=True):
+            with (site / f"{side}.so").open("wb") as file:
+                file.write(module.read_bytes() + f"in {name}".encode())
+                file.truncate(LARGE)
+        _list(site)
+        time.sleep(2.1)
+        environment = os.environ | {"KERNPACK_CACHE_DIR": str(folder / "cache")}
+        first, hashing = Timing(), Timing()
+        for _ in range(3):
+            shutil.rmtree(folder / "cache", ignore_errors=True)
+            first.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment) / 1e3)
+            hashing.samples.append(_in_process(_HASH, site / "ours.so", environment) / 1e3)
+        left = sum(path.lstat().st_size for path in (folder / "cache").rglob("*") if path.is_file() and not path.is_symlink())
+        later, theirs = Timing(), Timing()
+        for _ in range(5):
+            later.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment))
+            theirs.samples.append(_in_process(_LOAD_THEIRS, site / "theirs.so", environment))
+        return [
+            timed_row(
+                "loading", "first load of 300 MB", {"ours": first, "theirs": hashing}, 1.0, unit="ms", peer="its SHA-256"
+            ),
+            timed_row("loading", "a later load of 300 MB", {"ours": later, "theirs": theirs}, 1.0, unit="us"),
+            Row("loading", "disk used beside a wheel of 300 MB", left, None, unit="bytes", goal=0.0),
+        ]
+
+
+# Each prints microseconds.
+_TIMED = "import sys, time\nsys.modules['torch'] = None  # as if it weren't installed\n{before}\nstart = time.perf_counter_ns()\n{timed}\nprint((time.perf_counter_ns() - start) / 1e3)"
+_LOAD_OURS = _TIMED.format(before="import kernpack", timed="kernpack.load(sys.argv[1]).add_one")
+_LOAD_THEIRS = _TIMED.format(before="import tvm_ffi", timed="tvm_ffi.load_module(sys.argv[1]).add_one")
+_HASH = _TIMED.format(
+    before="import hashlib; file = open(sys.argv[1], 'rb')", timed="hashlib.file_digest(file, 'sha256').digest()"
+)
+_START_OURS = _TIMED.format(before="", timed="import kernpack; kernpack.load(sys.argv[1]).add_one")
+_START_THEIRS = _TIMED.format(before="", timed="import tvm_ffi; tvm_ffi.load_module(sys.argv[1]).add_one")
+
+
+def _in_process(code: str, path: Path, environment: dict[str, str]) -> float:
+    command = [sys.executable, "-c", code, str(path)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+
+
+def _fresh_processes(smallest: tuple[Path, Path], count: int) -> list[Row]:
+    """The import of the runtime and the load of a known module, in a process without frameworks."""
+    ours, theirs = Timing(), Timing()
+    environment = dict(os.environ)
+    for _ in range(count + 1):
+        ours.samples.append(_in_process(_START_OURS, smallest[0], environment) / 1e3)
+        theirs.samples.append(_in_process(_START_THEIRS, smallest[1], environment) / 1e3)
+    sides = {"ours": ours, "theirs": theirs}
+    return [timed_row("loading", "import and load in a fresh process", sides, 1.0, unit="ms")]
 
 
 @contextmanager
@@ -129,8 +209,7 @@ def _required_lock(folder: Path) -> Iterator[None]:
 
 
 def _load_in_another_process(paths: list[Path]) -> None:
-    """From then on they are found by their state, unread; the times of a file say nothing before they are two seconds old."""
-    time.sleep(2.1)
+    """From then on they are found by their state, unread."""
     load = "import sys, kernpack\nfor path in sys.argv[1:]: kernpack.load(path)"
     subprocess.run([sys.executable, "-c", load, *map(str, paths)], check=True)
 

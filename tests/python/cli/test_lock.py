@@ -261,3 +261,22 @@ def test_wrong_command_lines(site: Site) -> None:
     without = site.run("verify", "a.whl", "--key", "k.pub", code=hidden)
     assert without.returncode == 3
     assert "--key needs kernpack-sdk; install it: pip install kernpack-sdk[sign]" in without.stderr
+
+
+def test_modules_are_compared_when_an_image_is_built(
+    site: Site, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path / "cache"))
+    file = site.folder / "my_kernels" / "ops.so"
+    done = site.run("verify", "--warm", "--json")
+    assert json.loads(done.stdout) == {"warmed": {str(file): "my-kernels 1.0"}, "problems": []}
+    assert done.returncode == 0
+    assert site.run("verify", "--warm").stdout == f"{file}: as my-kernels 1.0 installed it\n"
+    assert len(list((tmp_path / "cache" / "modules" / "warm").iterdir())) == 1
+    file.write_bytes(Path(built).read_bytes() + b"more")
+    done = site.run("verify", "--warm")
+    assert done.returncode == 1
+    assert "isn't the file that my-kernels 1.0 installed" in done.stderr
+    refused = site.run("verify", "--warm", "kernpack.lock")
+    assert refused.returncode == 2
+    assert "--warm takes no files and no --key" in refused.stderr

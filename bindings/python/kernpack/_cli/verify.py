@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 
 from kernpack._cli import MISSING, SDK_LINE
@@ -23,11 +25,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key", type=Path, metavar="FILE", help="check the wheels' signatures by this public key (PEM)"
     )
+    parser.add_argument(
+        "--warm",
+        action="store_true",
+        help="compare the installed modules with RECORD now, so that loads don't; for image builds",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.warm:
+        return _warm(options)
     wheels = [file for file in options.files if file.suffix == ".whl"]
     if options.key is not None:
         return _signatures(options, wheels)
@@ -50,6 +59,42 @@ def run(options: argparse.Namespace) -> int:
         if not problems:
             print(f"{path}: {len(locked)} {'wheel matches' if len(locked) == 1 else 'wheels match'} the lock")
     return int(bool(problems))
+
+
+def _warm(options: argparse.Namespace) -> int:
+    if options.files or options.key is not None:
+        raise Wrong("--warm takes no files and no --key: it reads the modules of all installed kernel wheels")
+    from kernpack import _core, _lock
+
+    warmed: dict[str, str] = {}
+    problems: list[str] = []
+    for found in _lock.kernel_distributions():
+        for file in _modules(found):
+            try:
+                warmed[file] = _core.module_warm(file)
+            except (ImportError, OSError, ValueError) as error:
+                problems.append(str(error))
+    if options.json:
+        print(json.dumps({"warmed": warmed, "problems": problems}, indent=2))
+        return int(bool(problems))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    for file, verified in warmed.items():
+        print(f"{file}: " + (f"as {verified} installed it" if verified else "no RECORD has a digest; loads will read it"))
+    if not warmed and not problems:
+        print("no kernel wheel is installed here; pip install one first", file=sys.stderr)
+        return 1
+    return int(bool(problems))
+
+
+def _modules(found: metadata.Distribution) -> list[str]:
+    """The paths of its modules; the runtime's own libraries are no modules."""
+    from kernpack import _lock
+    from kernpack._load import is_module
+
+    if _lock.normal(found.metadata["Name"]) == "kernpack":
+        return []
+    return sorted(os.path.abspath(str(found.locate_file(file))) for file in found.files or () if is_module(file.name))
 
 
 def _signatures(options: argparse.Namespace, wheels: list[Path]) -> int:

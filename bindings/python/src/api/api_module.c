@@ -62,6 +62,11 @@ PyObject* kpy_api_module_files(void) {
   return kpy_given(kp_module_files(&files), &files);
 }
 
+PyObject* kpy_api_module_warm(PyObject* path) {
+  KpAny verified;
+  return kpy_given(kp_module_warm(PyBytes_AsString(path), &verified), &verified);
+}
+
 /* How many functions there are, or -1 with an error in the host: something is wrong with the module's tables. */
 static int32_t Count(const KpLoadedModule* module, int32_t (*count)(const KpLoadedModule*)) {
   int32_t found;

@@ -15,6 +15,7 @@
   X(1, module_gradients, "module_gradients", "-> JSON text", MODULE, module) \
   X(1, module_jvps, "module_jvps", "-> JSON text", MODULE, module) \
   X(0, module_files, "module_files", "-> JSON text") \
+  X(1, module_warm, "kernpack verify", "-> \"name version\", or \"\" if no RECORD has a hash for the file", PATH, path) \
   X(1, module_has_signatures, "load", "-> bool", MODULE, module) \
   X(1, module_names, "load", "-> [function name]", MODULE, module) \
   X(2, module_has, "module_has", "-> bool", MODULE, module, STR, name) \

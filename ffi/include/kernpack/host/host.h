@@ -181,6 +181,10 @@ KP_HOST_API int kp_peer_set_library(const char* path);
 /* The files that were loaded, as JSON in path order: [{"path", "digest" (SHA-256), "verified": the "<name> <version>" of the
  * installed distribution whose RECORD has that digest, or null where no hash was found}]. */
 KP_HOST_API int kp_module_files(KpAny* out);
+/* Compares an installed file with its RECORD, and with the lock if one is required, without loading it, and writes that down in the
+ * cache folder, so that loads of the file in an image of this file system needn't read it whole. *out: "<name> <version>" of the
+ * distribution; "" where no RECORD has a hash for the file, and then nothing is written. Errors as those of kp_module_load. */
+KP_HOST_API int kp_module_warm(const char* path, KpAny* out);
 /* A module embedded in the program (KP_STATIC_NAME). */
 KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);
 KP_HOST_API const char* kp_module_name(const KpLoadedModule* module); /* the one in KP_MODULE */

@@ -1,13 +1,15 @@
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -18,6 +20,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/descriptor.h"
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
@@ -31,12 +34,14 @@ constexpr int kDeepest = 5;  // folders between a file and the one that its dist
 
 // Empty where there is no such file.
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string content;
-  for (size_t size = 0; file;) {  // in pieces: what a size says need not be true
-    content.resize(size + (1 << 16));
-    file.read(&content[size], 1 << 16);
-    content.resize(size += static_cast<size_t>(file.gcount()));
+  char piece[1 << 12];  // in pieces: what a size says need not be true
+  while (file.get() >= 0) {
+    const ssize_t got = read(file.get(), piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    content.append(piece, static_cast<size_t>(got));
   }
   return content;
 }
@@ -94,44 +99,37 @@ class Folder {
 
   bool empty() const { return infos_.empty(); }
 
-  // The metadata folder whose RECORD has a hash for the file `inside`, and that hash; empty where none has. Looks first where the
-  // distribution is called like the file's package. An installer that was interrupted may have left an older version's: of several,
-  // that with the hash `wanted` is it, else the one written last.
-  std::string Find(const std::string& inside, std::string_view wanted, std::string* hash) {
+  // Adds the distributions whose RECORD has a hash for the file `inside`. Looks first where the distribution is called like the file's
+  // package. An installer that was interrupted may have left an older version's, so there may be several.
+  void Find(const std::string& inside, std::vector<Listing>* out) {
     const std::string likely = Normal(std::string_view(inside).substr(0, inside.find_first_of("/.")));
-    Listing best;
     for (const std::string& info : infos_) {
-      if (IsCalled(info, likely)) Consider(info, inside, wanted, &best);
+      if (IsCalled(info, likely)) Consider(info, inside, out);
     }
-    if (best.info.empty() && !IsObject(inside)) {
-      for (const std::string& info : infos_) Consider(info, inside, wanted, &best);
-    } else if (best.info.empty()) {
-      // All the others are read once: what they say of shared objects is little.
-      if (objects_.empty()) ReadObjects();
-      for (size_t i = 0; i < infos_.size(); ++i) {
-        if (!HashInRecord(objects_[i], inside).empty()) Consider(infos_[i], inside, wanted, &best);
-      }
+    if (!out->empty()) return;
+    const bool is_object = IsObject(inside);
+    // Of the others, the lines for shared objects are read once: they are few.
+    if (is_object && objects_.empty()) ReadObjects();
+    for (size_t i = 0; i < infos_.size(); ++i) {
+      if (!is_object || !HashInRecord(objects_[i], inside).empty()) Consider(infos_[i], inside, out);
     }
-    *hash = best.hash;
-    return best.info;
   }
 
  private:
-  struct Listing {
-    std::string info, hash;
-    timespec written{};
-  };
-
-  void Consider(const std::string& info, const std::string& inside, std::string_view wanted, Listing* best) const {
+  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) const {
+    const std::string named = info.substr(0, info.size() - kInfo.size());
+    const size_t dash = named.find('-');
     const std::string record = path_ + "/" + info + "/RECORD";
-    Listing found{info, HashInRecord(ReadAll(record), inside)};
-    if (found.hash.empty() || ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    Listing found;
+    found.hash = HashInRecord(ReadAll(record), inside);
+    if (dash == std::string::npos || found.hash.empty()) return;
+    if (ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    found.name = named.substr(0, dash);
+    std::replace(found.name.begin(), found.name.end(), '_', '-');
+    found.version = named.substr(dash + 1);
     struct stat state;
     if (stat(record.c_str(), &state) == 0) found.written = state.st_mtim;
-    const auto rank = [wanted](const Listing& listing) {
-      return std::tuple(!listing.info.empty(), listing.hash == wanted, listing.written.tv_sec, listing.written.tv_nsec);
-    };
-    if (rank(*best) < rank(found)) *best = std::move(found);
+    out->push_back(std::move(found));
   }
 
   void ReadObjects() {
@@ -172,63 +170,87 @@ Folder& FolderAt(const std::string& path, const struct stat& now) {
   return folders.emplace(path, Folder(path, now, time(nullptr) - now.st_mtim.tv_sec > kSettling)).first->second;
 }
 
-struct Distribution {
-  std::string name, version, hash;
-};
-
-Distribution FindDistribution(const char* path, std::string_view wanted) {
+std::vector<Listing> FindListings(const char* path) {
   // Folders may be links; a file that is a link is listed under its own name.
   const std::string asked(path);
   const size_t slash = asked.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : asked.substr(0, std::max<size_t>(slash, 1));
   const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), &std::free);
-  if (!real) return {};
+  std::vector<Listing> found;
+  if (!real) return found;
   std::string place = real.get();
   std::string inside = asked.substr(slash + 1);
   const std::lock_guard lock(Leaked<Folders>().mutex);
   for (int i = 0; i < kDeepest; ++i) {
     struct stat now;
-    if (stat(place.c_str(), &now) != 0) return {};
+    if (stat(place.c_str(), &now) != 0) break;
     Folder& listed = FolderAt(place, now);
-    Distribution found;
-    if (const std::string info = listed.Find(inside, wanted, &found.hash); !info.empty()) {
-      const std::string named = info.substr(0, info.size() - kInfo.size());
-      const size_t dash = named.find('-');
-      if (dash != std::string::npos) {
-        found.name = named.substr(0, dash);
-        std::replace(found.name.begin(), found.name.end(), '_', '-');
-        found.version = named.substr(dash + 1);
-        return found;
-      }
-    }
-    if (!listed.empty() || place == "/") break;  // this is where distributions were installed
+    listed.Find(inside, &found);
+    if (!found.empty() || !listed.empty() || place == "/") break;  // this is where distributions were installed
     const size_t last = place.rfind('/');
     inside.insert(0, place.substr(last + 1).append("/"));
     place.resize(std::max<size_t>(last, 1));
   }
-  return {};
+  return found;
 }
+
+constexpr std::string_view kHashPrefix = "sha256=";
+constexpr const char* kVerifyVariable = "KERNPACK_VERIFY";
 
 }  // namespace
 
+int ReadVerification(Verification* out) {
+  const char* set = std::getenv(kVerifyVariable);
+  const std::string_view text = set ? set : "";
+  *out = text == "0" ? Verification::kOff : text == "install" ? Verification::kInstall : Verification::kLoad;
+  if (*out != Verification::kLoad || text.empty() || text == "load" || text == "1") return 0;
+  return kp_raise("ValueError",
+                  "kernpack.load: %s: expected load (compare a file with RECORD when it is first loaded), install (the "
+                  "installer did that) or 0 (don't compare), got '%.100s'",
+                  kVerifyVariable, set);
+}
+
 bool VerificationIsOff() {
-  const char* wanted = std::getenv("KERNPACK_VERIFY");
+  const char* wanted = std::getenv(kVerifyVariable);
   return wanted != nullptr && std::strcmp(wanted, "0") == 0;
 }
 
-int VerifyAgainstRecord(const char* path, const std::string& digest, std::string* verified) {
+bool CopyIsWanted() {
+  const char* wanted = std::getenv("KERNPACK_COPY");
+  return wanted != nullptr && *wanted != '\0' && std::strcmp(wanted, "0") != 0;
+}
+
+Record::Record(const char* path) : path_(path) {
+  if (!VerificationIsOff()) listings_ = FindListings(path);
+  std::erase_if(listings_, [](const Listing& listing) { return !listing.hash.starts_with(kHashPrefix); });
+}
+
+bool Record::Lists(const std::string& digest) const {
+  const std::string hash = std::string(kHashPrefix) + DigestText(digest);
+  return std::any_of(listings_.begin(), listings_.end(), [&](const Listing& listing) { return listing.hash == hash; });
+}
+
+bool Record::OnlyDigest(std::string* digest) const {
+  return listings_.size() == 1 &&
+         ReadDigestText(std::string_view(listings_[0].hash).substr(kHashPrefix.size()), digest);
+}
+
+int Record::Verify(const std::string& digest, std::string* verified) const {
   verified->clear();
-  if (VerificationIsOff()) return 0;
-  constexpr std::string_view kSha256 = "sha256=";
-  const std::string is = std::string(kSha256) + DigestText(digest);
-  const Distribution found = FindDistribution(path, is);
-  if (!found.hash.starts_with(kSha256)) return 0;
+  if (listings_.empty()) return 0;
+  const std::string is = std::string(kHashPrefix) + DigestText(digest);
+  // Of several, that with the file's hash is it, else the one written last.
+  const auto rank = [&is](const Listing& listing) {
+    return std::tuple(listing.hash == is, listing.written.tv_sec, listing.written.tv_nsec);
+  };
+  const Listing& found = *std::max_element(listings_.begin(), listings_.end(),
+                                           [&](const Listing& a, const Listing& b) { return rank(a) < rank(b); });
   if (found.hash != is) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s' isn't the file that %s %s installed: its RECORD says %s, the file has "
                     "%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
                     "changed on purpose after they were installed",
-                    path, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(), found.name.c_str(),
+                    path_, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(), found.name.c_str(),
                     found.version.c_str());
   }
   *verified = found.name + " " + found.version;

@@ -1,6 +1,10 @@
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +13,8 @@
 #include <kernpack/host/host.h>
 
 #include "shared/bytes.h"
+#include "base/fork.h"
+#include "base/leaked.h"
 #include "base/loader/digest.h"
 #include "base/loader/verify.h"
 #include "base/loader/platform.h"
@@ -94,6 +100,23 @@ int RefuseUnlisted(const char* function, const char* path, const std::string& ha
                   function, path, lock_path.c_str(), kVariable, kVariable);
 }
 
+// The lock, read from the file at every call, but taken apart only when its text is another one.
+struct LastLock {
+  ForkMutex mutex{LockRank::kNames};
+  std::string text;
+  std::shared_ptr<const json> lock;
+};
+
+std::shared_ptr<const json> Parsed(std::span<const char> text) {
+  auto& last = Leaked<LastLock>();
+  const std::lock_guard guard(last.mutex);
+  if (!last.lock || !std::equal(text.begin(), text.end(), last.text.begin(), last.text.end())) {
+    last.lock = std::make_shared<const json>(json::parse(text.begin(), text.end(), nullptr, false));
+    last.text.assign(text.begin(), text.end());
+  }
+  return last.lock;
+}
+
 }  // namespace
 
 bool LockIsRequired() { return !LockPath().empty(); }
@@ -103,7 +126,8 @@ int VerifyAgainstLock(const char* function, const char* path, const std::string&
   if (lock_path.empty()) return 0;
   platform::SourceFile file;
   if (ReadLock(function, lock_path, &file) != 0) return -1;
-  const json lock = json::parse(file.bytes().begin(), file.bytes().end(), nullptr, false);
+  const std::shared_ptr<const json> parsed = Parsed(file.bytes());
+  const json& lock = *parsed;
   if (const std::string fault = Fault(lock); !fault.empty()) {
     return kp_raise("ImportError", "%s: '%s' isn't a lock file: %s; `kernpack lock` writes it anew", function,
                     lock_path.c_str(), fault.c_str());

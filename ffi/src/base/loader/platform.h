@@ -9,11 +9,23 @@
 
 namespace kernpack::platform {
 
-// Names the file of that path in its state (device, number, size, times), unopened; empty where there is none, or where another
-// content could have the same name: the file was changed a moment ago, or its file system counts whole seconds.
-std::string StateOfFile(const char* path);
+struct FileState {
+  // Names the file in its state: device, number, size, times. Empty where there is no such file.
+  std::string text;
+  // Every later change of the content must change the state. False where the file was changed a moment ago, or its file system counts
+  // whole seconds.
+  bool settled = false;
+  // Nobody but this user and root can write the file, or put another one in its place.
+  bool guarded = false;
 
-// A regular file, opened, and what it was at that moment.
+  // True if the content is that of `other`. Renaming or deleting a file, or linking to it, changes its state, but not its content.
+  bool HasContentOf(const FileState& other) const;
+};
+
+// Of an unopened file.
+FileState StateOfFile(const char* path);
+
+// A regular file, opened, and its state at that moment.
 class SourceFile {
  public:
   SourceFile() = default;
@@ -25,16 +37,30 @@ class SourceFile {
   int Open(const char* path);
   // Reads all of it. Returns 0, or -1 with OSError raised: also when the file was written meanwhile.
   int Read();
+  // Maps all of it. For guarded files: who reads `bytes` of a file that was truncated meanwhile dies of SIGBUS. Errors as of Read.
+  int Map();
+  // Computes its digest (base/loader/digest.h) without keeping the content. Errors as of Read.
+  int Hash(std::string* digest);
   std::span<const char> bytes() const { return {data_.get(), size_}; }
 
-  // As StateOfFile.
-  const std::string& state() const { return state_; }
+  const FileState& state() const { return state_; }
+  // When it was opened.
+  size_t size() const { return size_; }
 
  private:
+  // Calls `use` with each piece of the content, read into `room`.
+  template <class Use>
+  int ReadThrough(std::span<char> room, const Use& use);
+
+  struct Free {
+    size_t mapped;  // 0: it was allocated
+    void operator()(char* data) const;
+  };
+
   const char* path_ = nullptr;
   int fd_ = -1;
-  std::string state_;
-  std::unique_ptr<char[]> data_;
+  FileState state_;
+  std::unique_ptr<char[], Free> data_{nullptr, Free{0}};
   size_t size_ = 0;
 };
 
@@ -43,26 +69,36 @@ struct Known {
   std::string digest;
   std::string verified;  // see base/loader/verify.h
   bool alone = false;  // this version of the host made a module of it alone, so that all of its table is sound
+  bool in_place = false;  // it was mapped where it lies; else there is a copy
 };
 
-// Finds what Remember wrote down of a file in that state, and the path of its copy, which the dynamic linker opens; false where there
-// is nothing, or it cannot be trusted.
-bool Recall(const char* path, const std::string& state, Known* out, std::string* copy);
-// Writes down what is known of a file in that state, of which OpenLibrary has kept a copy. Does nothing where it cannot.
-void Remember(const char* path, const std::string& state, const Known& known);
-// Loads a copy that Recall found. NULL where that fails; the file itself then has to be loaded.
-void* OpenKept(const std::string& copy);
+// Finds what Remember wrote down of a file in that state, and the path that the dynamic linker opens: of the file or of its copy. False
+// where there is nothing, or it cannot be trusted.
+bool Recall(const char* path, const FileState& state, Known* out, std::string* opened);
+// Writes down what is known of a file in that state: one that was mapped in place, or of which OpenLibrary has kept a copy. Does nothing
+// where it cannot.
+void Remember(const char* path, const FileState& state, const Known& known);
+// Loads what Recall found. NULL where that fails; the file itself then has to be loaded.
+void* OpenKnown(const std::string& opened, const FileState& state, const Known& known);
+
+// Of `kernpack verify --warm`: writes down the digest of a guarded file and of what it is verified as, in a way that outlives the
+// copying of file systems, as into an image of a container: under its path, size, and the second of its mtime. Returns 0, or -1 with
+// OSError raised.
+int Warm(const char* path, const Known& known);
+// The digest that was written down so; false where there is none.
+bool Warmed(const char* path, std::string* digest);
 
 enum class OpenFrom {
   kSnapshot,  // a copy of the bytes: what was checked is what is loaded, whatever happens to the file
-  kPath  // the file itself, because it finds its neighbours through $ORIGIN
+  kPath,  // the file itself, because it finds its neighbours through $ORIGIN
+  kInPlace  // the file itself, because it is guarded
 };
 
-// Loads the image whose bytes are `content`, with that digest, read from `path`: all symbols bound now, none offered to
-// others, never unloaded, under a path string that no other content has had in this process. Calls must not overlap.
-// Returns 0, or -1 with ImportError raised.
-int OpenLibrary(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from,
-                void** handle);
+// Loads the image whose bytes are `content`, with that digest, read from `path` in that state: all symbols bound now, none offered to
+// others, never unloaded, under a path string that no other content has had in this process. Calls must not overlap. A file that can't
+// be mapped in place is copied; *from then says so. Returns 0, or -1 with ImportError raised.
+int OpenLibrary(const char* path, std::span<const char> content, const FileState& state, const std::string& digest,
+                OpenFrom* from, void** handle);
 
 // NULL when there is none.
 void* LibrarySymbol(void* handle, const char* name);

@@ -4,18 +4,54 @@
 #ifndef KERNPACK_SRC_BASE_LOADER_VERIFY_H_
 #define KERNPACK_SRC_BASE_LOADER_VERIFY_H_
 
+#include <ctime>
 #include <string>
+#include <vector>
 
 namespace kernpack::host {
 
-// Compares a file's digest (SHA-256, hexadecimal) with the one in the RECORD of the distribution that brought it. Returns 0 and
-// leaves in *verified "<name> <version>" of that distribution, or nothing where no hash is found: a file that no distribution
-// lists, or lists without one, or one of conda's, which rewrites what it installs. -1 with ImportError raised when they differ.
-// KERNPACK_VERIFY=0: nothing is looked at.
-int VerifyAgainstRecord(const char* path, const std::string& digest, std::string* verified);
+// A distribution whose RECORD has a hash for a file.
+struct Listing {
+  std::string name, version;
+  std::string hash;  // as RECORD has it: "sha256=..."
+  timespec written{};  // when RECORD was
+};
+
+// The hashes that the RECORD of installed distributions has for a file.
+class Record {
+ public:
+  // `path` stays where it is. Nothing is found of a file that no distribution lists, or lists without a hash, or one of conda's, which
+  // rewrites what it installs; or with KERNPACK_VERIFY=0.
+  explicit Record(const char* path);
+
+  bool empty() const { return listings_.empty(); }
+  // True if it has that digest (SHA-256, hexadecimal) for the file.
+  bool Lists(const std::string& digest) const;
+  // The digest that the file has if nobody changed it; false where there is none, or several distributions list the file.
+  bool OnlyDigest(std::string* digest) const;
+  // Returns 0 if the file's digest is the one in RECORD, and leaves in *verified "<name> <version>" of the distribution; nothing where
+  // the record is empty. Else -1 with ImportError raised.
+  int Verify(const std::string& digest, std::string* verified) const;
+
+ private:
+  const char* path_;
+  std::vector<Listing> listings_;
+};
+
+// KERNPACK_VERIFY: when a file is compared with RECORD.
+enum class Verification {
+  kLoad,  // when it is loaded in a state that isn't known; the default
+  kInstall,  // never: its content is taken for what RECORD says
+  kOff  // never: RECORD isn't looked at
+};
+// Returns 0, or -1 with ValueError raised.
+int ReadVerification(Verification* out);
 
 // True if KERNPACK_VERIFY=0 is set.
 bool VerificationIsOff();
+
+// True if KERNPACK_COPY=1 is set: every file is copied before it is loaded.
+bool CopyIsWanted();
 
 // KERNPACK_REQUIRE_LOCK: only files that a lock file lists may be loaded. True if the variable is set, to anything but "" and "0".
 bool LockIsRequired();

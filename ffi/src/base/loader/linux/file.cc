@@ -1,8 +1,10 @@
 // Reading a shared object's bytes.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +12,7 @@
 #include <ctime>
 
 #include "kernpack/host/host.h"
+#include "shared/sha256.h"
 #include "base/loader/platform.h"
 
 namespace kernpack::platform {
@@ -43,20 +46,46 @@ bool IsSettled(const struct stat& info) {
   return age > kSettling && Nanoseconds(now) - Nanoseconds(info.st_mtim) > kSettling;
 }
 
-std::string StateOf(const struct stat& info) {
+bool OnlyWeWrite(const struct stat& info) {
+  return (info.st_uid == geteuid() || info.st_uid == 0) && (info.st_mode & 022) == 0;
+}
+
+// The folder counts, too: who can write there can rename another file to the path while the dynamic linker opens it.
+bool IsGuarded(const char* path, const struct stat& info) {
+  if (!OnlyWeWrite(info)) return false;
+  const char* slash = std::strrchr(path, '/');
+  const std::string folder = slash ? std::string(path, static_cast<size_t>(slash - path) + 1) : ".";
+  struct stat above;
+  return stat(folder.c_str(), &above) == 0 && OnlyWeWrite(above);
+}
+
+FileState StateOf(const char* path, const struct stat& info) {
   char text[120];
   std::snprintf(text, sizeof text, "%llx-%llx-%llx-%llx-%llx", static_cast<unsigned long long>(info.st_dev),
                 static_cast<unsigned long long>(info.st_ino), static_cast<unsigned long long>(info.st_size),
                 static_cast<unsigned long long>(Nanoseconds(info.st_mtim)),
                 static_cast<unsigned long long>(Nanoseconds(info.st_ctim)));
-  return text;
+  return {text, IsSettled(info), IsGuarded(path, info)};
 }
 
 }  // namespace
 
-std::string StateOfFile(const char* path) {
+bool FileState::HasContentOf(const FileState& other) const {
+  const size_t ctime = text.rfind('-');
+  return ctime != std::string::npos && text.compare(0, ctime, other.text, 0, other.text.rfind('-')) == 0;
+}
+
+FileState StateOfFile(const char* path) {
   struct stat info;
-  return stat(path, &info) == 0 && S_ISREG(info.st_mode) && IsSettled(info) ? StateOf(info) : std::string();
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? StateOf(path, info) : FileState();
+}
+
+void SourceFile::Free::operator()(char* data) const {
+  if (mapped == 0) {
+    delete[] data;
+  } else {
+    munmap(data, mapped);
+  }
 }
 
 SourceFile::~SourceFile() {
@@ -77,29 +106,64 @@ int SourceFile::Open(const char* path) {
     return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which isn't a regular file", path);
   }
   size_ = static_cast<size_t>(info.st_size);
-  state_ = IsSettled(info) ? StateOf(info) : std::string();
+  state_ = StateOf(path, info);
   return 0;
 }
 
-int SourceFile::Read() {
+template <class Use>
+int SourceFile::ReadThrough(std::span<char> room, const Use& use) {
   struct stat before, after;
   if (fstat(fd_, &before) != 0) return RaiseOpen(path_, errno);
   const auto expected = static_cast<size_t>(before.st_size);
-  data_ = std::make_unique_for_overwrite<char[]>(expected);
-  size_ = 0;
-  while (size_ < expected) {
-    const ssize_t got = pread(fd_, data_.get() + size_, expected - size_, static_cast<off_t>(size_));
+  size_t at = 0;
+  while (at < expected) {
+    const ssize_t got = pread(fd_, room.data(), std::min(room.size(), expected - at), static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return RaiseOpen(path_, errno);
     if (got == 0) break;  // it shrank meanwhile
-    size_ += static_cast<size_t>(got);
+    room = use(room, static_cast<size_t>(got));
+    at += static_cast<size_t>(got);
   }
+  size_ = at;
   if (fstat(fd_, &after) != 0) return RaiseOpen(path_, errno);
-  if (size_ == expected && SameState(before, after)) return 0;
+  if (at == expected && SameState(before, after)) return 0;
   return kp_raise("OSError",
                   "kernpack.load: '%s' was written while it was read; load it again when that is done, and replace "
                   "files by renaming a whole one",
                   path_);
+}
+
+int SourceFile::Read() {
+  struct stat info;
+  if (fstat(fd_, &info) != 0) return RaiseOpen(path_, errno);
+  const auto size = static_cast<size_t>(info.st_size);
+  data_ = {new char[size], Free{0}};
+  return ReadThrough({data_.get(), size}, [](std::span<char> room, size_t got) { return room.subspan(got); });
+}
+
+int SourceFile::Hash(std::string* digest) {
+  constexpr size_t kPiece = 1 << 18;  // stays in the processor's cache between reading and hashing
+  const auto room = std::make_unique_for_overwrite<char[]>(std::min(kPiece, size_ + 1));
+  posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);  // a disk reads on meanwhile
+  Sha256Stream stream;
+  const auto add = [&stream](std::span<char> piece, size_t got) {
+    stream.Add(piece.data(), got);
+    return piece;
+  };
+  if (ReadThrough({room.get(), std::min(kPiece, size_ + 1)}, add) != 0) return -1;
+  *digest = Sha256Hex(stream.Finish());
+  return 0;
+}
+
+int SourceFile::Map() {
+  struct stat info;
+  if (fstat(fd_, &info) != 0) return RaiseOpen(path_, errno);
+  size_ = static_cast<size_t>(info.st_size);
+  if (size_ == 0) return 0;
+  void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd_, 0);
+  if (mapped == MAP_FAILED) return RaiseOpen(path_, errno);
+  data_ = {static_cast<char*>(mapped), Free{size_}};
+  return 0;
 }
 
 }  // namespace kernpack::platform

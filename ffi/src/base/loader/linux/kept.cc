@@ -1,7 +1,6 @@
 #include "base/loader/linux/kept.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,9 +17,9 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
+#include "base/loader/linux/opened.h"
 #include "base/loader/verify.h"
 #include "base/descriptor.h"
 
@@ -190,47 +189,105 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
 }
 
 // A link's text is a digest, a mark and the distribution. Short: file systems keep a text of up to 59 bytes in the inode itself.
-constexpr char kAlone = '+', kMerged = '-';
+constexpr std::string_view kMarks = "-+=*";  // bits: a module was made of it alone; it was mapped in place
 
-bool Recall(const char* path, const std::string& state, Known* out, std::string* copy) {
-  const std::string root = Root();
-  const std::string link = root.empty() ? std::string() : IndexName(root, state);
-  if (link.empty() || !IsOurFolder(root)) return false;
-  static constinit std::atomic<bool> dropped{false};
-  if (!dropped.exchange(true, std::memory_order_relaxed)) DropUnfinished(root);
+std::string TextOf(const Known& known) {
+  const size_t mark = (known.alone ? 1 : 0) + (known.in_place ? 2 : 0);
+  return host::DigestText(known.digest) + kMarks[mark] + known.verified;
+}
+
+std::string LinkText(const std::string& link) {
   char text[PATH_MAX];
   const ssize_t size = readlink(link.c_str(), text, sizeof text);
-  const std::string_view told(text, size > 0 ? static_cast<size_t>(size) : 0);
+  return {text, size > 0 ? static_cast<size_t>(size) : 0};
+}
+
+bool ReadText(const std::string& link, Known* out) {
+  const std::string text = LinkText(link);
+  const std::string_view told = text;
   if (told.size() <= host::kDigestText || !host::ReadDigestText(told.substr(0, host::kDigestText), &out->digest)) {
     return false;
   }
-  out->alone = told[host::kDigestText] == kAlone;
+  const size_t mark = kMarks.find(told[host::kDigestText]);
+  out->alone = mark != std::string_view::npos && (mark & 1) != 0;
+  out->in_place = mark != std::string_view::npos && (mark & 2) != 0;
   out->verified = told.substr(host::kDigestText + 1);
-  *copy = root + "/" + out->digest + "/" + FileName(path);
-  struct stat found;
-  return IsOurFile(*copy, &found);
+  return true;
 }
 
-void Remember(const char* path, const std::string& state, const Known& known) {
+// False where it can't be written; errno says why.
+bool WriteText(const std::string& root, const char* folder, const std::string& link, const Known& known) {
+  const std::string text = TextOf(known);
+  if (symlink(text.c_str(), link.c_str()) == 0) return true;
+  if (errno == ENOENT && (IsOurFolder(root) || MakeFolder(root)) && MakeFolder(root + "/" + folder) &&
+      symlink(text.c_str(), link.c_str()) == 0)
+    return true;
+  if (errno != EEXIST) return false;
+  if (LinkText(link) == text) return true;
+  unlink(link.c_str());  // what was known before, or of a file that had this state before
+  return symlink(text.c_str(), link.c_str()) == 0;
+}
+
+// A digest of the file's path, its size, and the second of its mtime: image formats keep no more of a file.
+std::string WarmName(const std::string& root, const char* path) {
+  struct stat info;
+  if (root.empty() || stat(path, &info) != 0) return {};
+  const std::string of_path = host::DigestText(host::Digest(RealPath(path)));
+  return root + "/warm/" + of_path + "-" + std::to_string(info.st_size) + "-" + std::to_string(info.st_mtim.tv_sec);
+}
+
+bool Recall(const char* path, const FileState& state, Known* out, std::string* opened) {
   const std::string root = Root();
-  const std::string link = root.empty() ? std::string() : IndexName(root, state);
+  const std::string link = root.empty() || !state.settled ? std::string() : IndexName(root, state.text);
+  if (link.empty() || !IsOurFolder(root)) return false;
+  static constinit std::atomic<bool> dropped{false};
+  if (!dropped.exchange(true, std::memory_order_relaxed)) DropUnfinished(root);
+  if (!ReadText(link, out)) return false;
+  if (out->in_place) {
+    *opened = path;
+    return state.guarded && !host::CopyIsWanted();
+  }
+  *opened = root + "/" + out->digest + "/" + FileName(path);
+  struct stat found;
+  return IsOurFile(*opened, &found);
+}
+
+void Remember(const char* path, const FileState& state, const Known& known) {
+  const std::string root = Root();
+  const std::string link = root.empty() || !state.settled ? std::string() : IndexName(root, state.text);
   struct stat found;
   // A file that was loaded without verification must be verified once verification is on again.
-  if (link.empty() || host::VerificationIsOff() || !IsOurFile(root + "/" + known.digest + "/" + FileName(path), &found))
-    return;
-  const std::string text = host::DigestText(known.digest) + (known.alone ? kAlone : kMerged) + known.verified;
-  if (symlink(text.c_str(), link.c_str()) == 0) return;
-  if (errno == ENOENT && MakeFolder(root + "/index") && symlink(text.c_str(), link.c_str()) == 0) return;
-  if (errno != EEXIST) return;
-  unlink(link.c_str());  // what was known before, or of a file that had this state before
-  if (symlink(text.c_str(), link.c_str()) != 0) return;
+  if (link.empty() || host::VerificationIsOff()) return;
+  if (!known.in_place && !IsOurFile(root + "/" + known.digest + "/" + FileName(path), &found)) return;
+  if (known.in_place && !(IsOurFolder(root) || MakeFolder(root))) return;
+  WriteText(root, "index", link, known);
+  if (known.in_place) DropOld(root);
 }
 
-void* OpenKept(const std::string& copy) {
-  const host::NoFork no_fork;
-  void* handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!handle) (void)dlerror();
-  return handle;
+void* OpenKnown(const std::string& opened, const FileState& state, const Known& known) {
+  std::string error;
+  if (!known.in_place) return Open(opened, &error);
+  void* handle = nullptr;
+  return OpenInPlace(opened.c_str(), {}, state, known.digest, &handle, &error) == InPlace::kOpened ? handle : nullptr;
+}
+
+int Warm(const char* path, const Known& known) {
+  const std::string root = Root();
+  const std::string link = WarmName(root, path);
+  errno = ENOENT;
+  if (!link.empty() && (IsOurFolder(root) || MakeFolder(root)) && WriteText(root, "warm", link, known)) return 0;
+  return kp_raise("OSError",
+                  "kernpack verify --warm: can't write below '%s' (%s); set KERNPACK_CACHE_DIR to a folder of this user",
+                  root.c_str(), std::strerror(errno));
+}
+
+bool Warmed(const char* path, std::string* digest) {
+  const std::string root = Root();
+  const std::string link = WarmName(root, path);
+  Known known;
+  if (link.empty() || !IsOurFolder(root) || !ReadText(link, &known)) return false;
+  *digest = known.digest;
+  return true;
 }
 
 }  // namespace kernpack::platform

@@ -1,6 +1,5 @@
 // Opening a shared object on Linux with glibc: kept copies, sealed memory files, link maps.
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -8,40 +7,18 @@
 
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "kernpack/host/host.h"
-#include "base/fork.h"
 #include "base/intern.h"
 #include "base/leaked.h"
 #include "base/descriptor.h"
 #include "base/loader/linux/kept.h"
+#include "base/loader/linux/opened.h"
 #include "base/loader/platform.h"
 
 namespace kernpack::platform {
 namespace {
-
-// glibc knows an object by its path string: under which string did which content go to dlopen? Leaked, as everything loaded is.
-struct Paths {
-  host::ForkMutex mutex{host::LockRank::kNames};
-  std::map<std::string, std::string> digests;
-
-  static bool IsTaken(const std::string& path, const std::string& digest) {
-    Paths& paths = host::Leaked<Paths>();
-    const std::lock_guard lock(paths.mutex);
-    const auto used = paths.digests.find(path);
-    return used != paths.digests.end() && used->second != digest;
-  }
-  static void Take(const std::string& path, const std::string& digest) {
-    Paths& paths = host::Leaked<Paths>();
-    const std::lock_guard lock(paths.mutex);
-    paths.digests.emplace(path, digest);
-  }
-};
 
 // A sealed memory file holding `content`, or -1 where the system does not allow one.
 int MakeSnapshot(const std::string& name, std::span<const char> content) {
@@ -67,39 +44,6 @@ std::string NameDescriptor(int fd) {
   return path + "/" + std::to_string(fd);
 }
 
-// True if the segments that the dynamic linker mapped equal `content`. Compares every segment that is never written.
-bool ImageHolds(void* handle, std::span<const char> content) {
-  link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map) return false;
-  ElfW(Ehdr) header;
-  std::memcpy(&header, content.data(), sizeof header);
-  for (size_t i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment;
-    std::memcpy(&segment, content.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) || !(segment.p_flags & PF_R)) continue;
-    const auto* loaded = reinterpret_cast<const char*>(map->l_addr + segment.p_vaddr);  // NOLINT(*-no-int-to-ptr)
-    if (std::memcmp(loaded, content.data() + segment.p_offset, segment.p_filesz) != 0) return false;
-  }
-  return true;
-}
-
-std::string RealPath(const char* path) {
-  char* resolved = realpath(path, nullptr);
-  std::string text = resolved ? resolved : path;
-  std::free(resolved);
-  return text;
-}
-
-void* Open(const std::string& name, std::string* error) {
-  const host::NoFork no_fork;
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle) return handle;
-  const char* reason = dlerror();
-  *error = reason ? reason : "unknown reason";
-  if (error->starts_with(name + ": ")) error->erase(0, name.size() + 2);
-  return nullptr;
-}
-
 // Loads a copy of `content`. NULL with an empty *error where the system allows no copy.
 void* OpenCopy(const char* path, std::span<const char> content, const std::string& digest, std::string* error) {
   const char* base = std::strrchr(path, '/');
@@ -107,8 +51,7 @@ void* OpenCopy(const char* path, std::span<const char> content, const std::strin
       std::string(base ? base + 1 : path).substr(0, 200);  // a memory file's has up to 249 bytes
   if (const std::string kept = KeepCopy(file_name, content, digest); !kept.empty()) {
     void* handle = Open(kept, error);
-    // A folder whose files may not be executed.
-    if (handle || error->find("failed to map segment") == std::string::npos) return handle;
+    if (handle || !MayNotBeExecuted(*error)) return handle;
     error->clear();
   }
   const Descriptor memory(MakeSnapshot(file_name, content));
@@ -126,19 +69,33 @@ int RaiseRefused(const char* path, const std::string& error) {
   return kp_raise("ImportError", "kernpack.load: the dynamic linker refuses '%s': %s", path, error.c_str());
 }
 
+int RaiseReplaced(const char* path) {
+  return kp_raise("ImportError",
+                  "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
+                  "process already; load it again, or restart the process",
+                  path);
+}
+
 }  // namespace
 
-int OpenLibrary(const char* path, std::span<const char> content, const std::string& digest, OpenFrom from,
-                void** handle) {
+int OpenLibrary(const char* path, std::span<const char> content, const FileState& state, const std::string& digest,
+                OpenFrom* from, void** handle) {
   std::string error;
-  if (from == OpenFrom::kSnapshot) {
+  if (*from == OpenFrom::kInPlace) {
+    const InPlace opened = OpenInPlace(path, content, state, digest, handle, &error);
+    if (opened == InPlace::kOpened) return 0;
+    if (opened == InPlace::kRefused) return RaiseRefused(path, error);
+    if (opened == InPlace::kReplaced) return RaiseReplaced(path);
+    *from = OpenFrom::kSnapshot;
+  }
+  if (*from == OpenFrom::kSnapshot) {
     *handle = OpenCopy(path, content, digest, &error);
     if (*handle) return 0;
     if (!error.empty()) return RaiseRefused(path, error);
   }
   const std::string real = RealPath(path);
-  const bool path_is_taken = Paths::IsTaken(real, digest);
-  if (from == OpenFrom::kPath && path_is_taken) {
+  const bool path_is_taken = PathIsTaken(real, digest);
+  if (*from == OpenFrom::kPath && path_is_taken) {
     *handle = OpenCopy(path, content, digest, &error);
     if (*handle) return 0;
     if (!error.empty()) return RaiseRefused(path, error);
@@ -150,18 +107,11 @@ int OpenLibrary(const char* path, std::span<const char> content, const std::stri
         "content from; restart the process to use it",
         path);
   }
-  Paths::Take(real, digest);
+  TakePath(real, digest);
   *handle = Open(real, &error);
   if (!*handle) return RaiseRefused(path, error);
   // A path may name an object that this process had before; a copy, under a name of its own, cannot.
-  if (!ImageHolds(*handle, content)) {
-    return kp_raise(
-        "ImportError",
-        "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
-        "process already; load it again, or restart the process",
-        path);
-  }
-  return 0;
+  return ImageHolds(*handle, content) ? 0 : RaiseReplaced(path);
 }
 
 void* LibrarySymbol(void* handle, const char* name) {
