@@ -43,6 +43,16 @@ Result Attributes(const LaunchConfig& config, const emulator::Program& program, 
       case kLaunchCooperative:
         launch->cooperative = value.cooperative != 0;
         break;
+      case kLaunchIgnore:
+      case kLaunchAccessPolicyWindow:
+      case kLaunchSynchronizationPolicy:
+      case kLaunchClusterSchedulingPolicy:
+      case kLaunchProgrammaticStreamSerialization:  // lets the next kernel of the stream begin early, and doesn't promise it
+      case kLaunchPriority:
+      case kLaunchMemSyncDomainMap:
+      case kLaunchMemSyncDomain:
+      case kLaunchSharedMemoryCarveout:
+        break;  // hints: about order that kernels of a stream already have here, and about caches
       default:
         return kInvalidValue;
     }
@@ -132,6 +142,7 @@ Result RunKernel(const Queued& queued, Context context) {
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);
     machine.reports[result] = fault.what();
+    machine.told.erase(result);
     if (launch.seed != 0) {
       machine.reports[result] +=
           " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";

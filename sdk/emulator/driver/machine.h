@@ -129,6 +129,7 @@ struct Machine {
   std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
   std::deque<std::string> texts;                       // that callers hold
   std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
+  std::set<Result> told;                               // results whose report a caller has
   uint64_t thread_instructions = 0;
 
   static Machine& Get();
