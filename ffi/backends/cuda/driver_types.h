@@ -83,6 +83,8 @@ enum DeviceAttribute : int {
   kMultiprocessorCount = 16,
   kComputeMode = 20,
   kConcurrentKernels = 31,
+  kMemoryClockRate = 36,  // kHz
+  kGlobalMemoryBusWidth = 37,  // bits
   kL2CacheSize = 38,
   kMaxThreadsPerMultiprocessor = 39,
   kUnifiedAddressing = 41,
@@ -105,6 +107,7 @@ enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,
   kFuncLocalSizeBytes = 3,
+  kFuncNumRegisters = 4,
   kFuncPtxVersion = 5,  // the architecture of the PTX, 80 for sm_80
   kFuncBinaryVersion = 6,  // that of the code that runs
   kFuncMaxDynamicSharedSizeBytes = 8,

@@ -168,6 +168,10 @@ Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned opti
   return result;
 }
 
+Result cuModuleLoadData(ModuleHandle* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+
 Result cuModuleUnload(ModuleHandle module) {
   Context context = nullptr;
   if (const Result result = NeedContext(&context); result != kSuccess) return result;
@@ -199,6 +203,9 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandl
       return kSuccess;
     case kFuncLocalSizeBytes:
       *value = static_cast<int>(function->program->local_bytes);
+      return kSuccess;
+    case kFuncNumRegisters:  // PTX has as many as it likes; code divides by this
+      *value = 32;
       return kSuccess;
     case kFuncPtxVersion:
       *value = function->module->ptx_arch;

@@ -142,6 +142,10 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kStreamPrioritiesSupported:
     case kCooperativeLaunch:
       return 1;
+    case kMemoryClockRate:
+      return hopper ? 2619000 : 1593000;
+    case kGlobalMemoryBusWidth:
+      return 5120;
     case kClockRate:
       return hopper ? 1980000 : 1410000;
     case kMultiprocessorCount:

@@ -15,6 +15,7 @@
 
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
+#include "driver/entries.h"
 #include "exec/address_space.h"
 #include "program/program.h"
 
@@ -176,10 +177,9 @@ void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
 extern "C" Result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags,
                                       ProcAddressStatus* status);
 
-// The driver's functions, as the backend declares them.
+// The driver's functions.
 #define KP_EMULATOR_DECLARE_(name, version, parameters) Result name parameters;
-KP_CUDA_ENTRIES(KP_EMULATOR_DECLARE_)
-KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_DECLARE_)
+KP_EMULATOR_ENTRIES(KP_EMULATOR_DECLARE_)
 #undef KP_EMULATOR_DECLARE_
 
 }  // namespace kernpack::cuda
