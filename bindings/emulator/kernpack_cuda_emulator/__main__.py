@@ -1,4 +1,4 @@
-"""Prints counts of kernels on the emulated device, and lists the instructions that it can't run."""
+"""Runs programs on the emulated device, prints counts of kernels, and lists the instructions that it can't run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from . import counts
+from . import counts, drop_in
 from .devices import DEVICES
 from .survey import Code, SurveyError, survey
 
@@ -125,9 +125,34 @@ def _code(options: argparse.Namespace) -> int:
     return 0 if all(run) else 1
 
 
+def _run(options: argparse.Namespace) -> int:
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        raise drop_in.DropInError("expected a command after --, such as: run -- python my_program.py")
+    return drop_in.run(command, options.device, options.seed, options.check)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m kernpack_cuda_emulator", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    of_run = commands.add_parser(
+        "run",
+        help="run a program on the emulated device",
+        description="Runs COMMAND with the emulated device in place of a GPU: libcuda.so.1, ptxas and nvidia-smi are found before the "
+        "real ones. The exit status is the command's.",
+        usage="%(prog)s [-h] [--device sm_90[,sm_90...]] [--seed N|random] [--check races,init|none] -- COMMAND...",
+    )
+    of_run.add_argument(
+        "--device", default="sm_90", help="the devices' architectures, separated by commas (default: %(default)s)"
+    )
+    of_run.add_argument(
+        "--seed", help="run warps in an order shuffled by that number, or by one that is printed: random"
+    )
+    of_run.add_argument(
+        "--check", help="look for these errors alone: races, init (reads of what was never written); or none"
+    )
+    of_run.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments, after --")
+    of_run.set_defaults(run=_run)
     of_counts = commands.add_parser(
         "counts",
         help="print the counts of kernels",
@@ -157,6 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
+    except drop_in.DropInError as error:
+        of_run.error(str(error))
     except (counts.CountsError, SurveyError) as error:
         print(error, file=sys.stderr)
         return 1

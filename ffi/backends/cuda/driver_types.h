@@ -81,7 +81,10 @@ enum DeviceAttribute : int {
   kMaxRegistersPerBlock = 12,
   kClockRate = 13,  // kHz
   kMultiprocessorCount = 16,
+  kComputeMode = 20,
   kConcurrentKernels = 31,
+  kMemoryClockRate = 36,  // kHz
+  kGlobalMemoryBusWidth = 37,  // bits
   kL2CacheSize = 38,
   kMaxThreadsPerMultiprocessor = 39,
   kUnifiedAddressing = 41,
@@ -104,6 +107,7 @@ enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,
   kFuncLocalSizeBytes = 3,
+  kFuncNumRegisters = 4,
   kFuncPtxVersion = 5,  // the architecture of the PTX, 80 for sm_80
   kFuncBinaryVersion = 6,  // that of the code that runs
   kFuncMaxDynamicSharedSizeBytes = 8,
@@ -111,7 +115,17 @@ enum FunctionAttribute : int {
   kFuncNonPortableClusterSizeAllowed = 14,
 };
 
-enum PointerAttribute : int { kPointerMemoryType = 2, kPointerIsManaged = 8 };
+enum PointerAttribute : int {
+  kPointerContext = 1,
+  kPointerMemoryType = 2,
+  kPointerDevicePointer = 3,
+  kPointerHostPointer = 4,
+  kPointerIsManaged = 8,
+  kPointerDeviceOrdinal = 9,
+  kPointerRangeStart = 11,
+  kPointerRangeSize = 12,
+  kPointerMapped = 13,
+};
 enum MemoryType : unsigned { kMemoryTypeHost = 1, kMemoryTypeDevice = 2, kMemoryTypeUnified = 4 };
 
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
@@ -172,7 +186,19 @@ struct Memcpy2D {
   size_t width, height;
 };
 
-enum LaunchAttributeId : int { kLaunchCooperative = 2, kLaunchClusterDimension = 4 };
+enum LaunchAttributeId : int {
+  kLaunchIgnore = 0,
+  kLaunchAccessPolicyWindow = 1,
+  kLaunchCooperative = 2,
+  kLaunchSynchronizationPolicy = 3,
+  kLaunchClusterDimension = 4,
+  kLaunchClusterSchedulingPolicy = 5,
+  kLaunchProgrammaticStreamSerialization = 6,
+  kLaunchPriority = 8,
+  kLaunchMemSyncDomainMap = 9,
+  kLaunchMemSyncDomain = 10,
+  kLaunchSharedMemoryCarveout = 14,
+};
 
 union LaunchAttributeValue {
   char pad[64];

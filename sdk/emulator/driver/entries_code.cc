@@ -43,6 +43,16 @@ Result Attributes(const LaunchConfig& config, const emulator::Program& program, 
       case kLaunchCooperative:
         launch->cooperative = value.cooperative != 0;
         break;
+      case kLaunchIgnore:
+      case kLaunchAccessPolicyWindow:
+      case kLaunchSynchronizationPolicy:
+      case kLaunchClusterSchedulingPolicy:
+      case kLaunchProgrammaticStreamSerialization:  // lets the next kernel of the stream begin early, and doesn't promise it
+      case kLaunchPriority:
+      case kLaunchMemSyncDomainMap:
+      case kLaunchMemSyncDomain:
+      case kLaunchSharedMemoryCarveout:
+        break;  // hints: about order that kernels of a stream already have here, and about caches
       default:
         return kInvalidValue;
     }
@@ -132,6 +142,7 @@ Result RunKernel(const Queued& queued, Context context) {
   } catch (const emulator::Fault& fault) {
     const Result result = ResultOf(fault.kind);
     machine.reports[result] = fault.what();
+    machine.told.erase(result);
     if (launch.seed != 0) {
       machine.reports[result] +=
           " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";
@@ -155,6 +166,10 @@ Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned opti
   Report(log, option_count, options, values);
   if (result == kSuccess) Machine::Get().modules.insert(*module);
   return result;
+}
+
+Result cuModuleLoadData(ModuleHandle* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 
 Result cuModuleUnload(ModuleHandle module) {
@@ -188,6 +203,9 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandl
       return kSuccess;
     case kFuncLocalSizeBytes:
       *value = static_cast<int>(function->program->local_bytes);
+      return kSuccess;
+    case kFuncNumRegisters:  // PTX has as many as it likes; code divides by this
+      *value = 32;
       return kSuccess;
     case kFuncPtxVersion:
       *value = function->module->ptx_arch;

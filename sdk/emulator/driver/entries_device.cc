@@ -135,11 +135,17 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
       return MultiprocessorOf(arch).shared_kib << 10;
     case kReservedSharedMemoryPerBlock:
       return ReservedShared(arch);
+    case kComputeMode:
+      return 0;  // CU_COMPUTEMODE_DEFAULT: any process may use the device
     case kConcurrentKernels:
     case kUnifiedAddressing:
     case kStreamPrioritiesSupported:
     case kCooperativeLaunch:
       return 1;
+    case kMemoryClockRate:
+      return hopper ? 2619000 : 1593000;
+    case kGlobalMemoryBusWidth:
+      return 5120;
     case kClockRate:
       return hopper ? 1980000 : 1410000;
     case kMultiprocessorCount:
@@ -161,6 +167,13 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
   return -1;
 }
 
+// Reports that no caller of cuGetErrorString has seen: programs that print an error's name alone would lose them.
+void SayUntold() {
+  for (const auto& [result, report] : Machine::Get().reports) {
+    if (Machine::Get().told.count(result) == 0) std::fprintf(stderr, "kernpack_cuda_emulator: %s\n", report.c_str());
+  }
+}
+
 std::unique_ptr<ContextOpaque> MakeContext(int device) {
   auto context = std::make_unique<ContextOpaque>();
   context->device = device;
@@ -179,7 +192,10 @@ Result cuInit(unsigned flags) {
   machine.initialised = true;
   machine.owner = static_cast<int>(getpid());
   for (int i = 0; i < machine.Setting("devices"); ++i) machine.contexts.push_back(MakeContext(i));
-  static const int registered = std::atexit([] { Machine::Get().exiting = true; });
+  static const int registered = std::atexit([] {
+    Machine::Get().exiting = true;
+    SayUntold();
+  });
   return registered == 0 ? kSuccess : kOutOfMemory;
 }
 
@@ -202,6 +218,7 @@ Result cuGetErrorString(Result error, const char** text) {
   if (found != nullptr && report != machine.reports.end()) {
     machine.texts.push_back(std::string(found->text) + ": " + report->second);
     *text = machine.texts.back().c_str();
+    machine.told.insert(error);
   }
   return found ? kSuccess : kInvalidValue;
 }

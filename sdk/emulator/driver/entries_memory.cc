@@ -241,12 +241,32 @@ Result cuMemFreeAsync(DevicePtr pointer, Stream handle) {
 }
 
 Result cuPointerGetAttribute(void* value, PointerAttribute attribute, DevicePtr pointer) {
-  const Block* block = FindBlock(pointer, 0);
+  uintptr_t begin = 0;
+  const Block* block = FindBlock(pointer, 0, &begin);
   if (block == nullptr) return kInvalidValue;
-  const unsigned type = block->kind == BlockKind::kHost ? kMemoryTypeHost : kMemoryTypeDevice;
-  const unsigned answer = attribute == kPointerMemoryType ? type : block->kind == BlockKind::kManaged;
-  std::memcpy(value, &answer, sizeof answer);
-  return kSuccess;
+  const auto put = [value](auto answer) { return std::memcpy(value, &answer, sizeof answer), kSuccess; };
+  const bool on_device = OnDevice(block->kind);
+  switch (attribute) {
+    case kPointerContext:
+      return put(Machine::Get().contexts[static_cast<size_t>(block->device)].get());
+    case kPointerMemoryType:
+      return put(block->kind == BlockKind::kHost ? kMemoryTypeHost : kMemoryTypeDevice);
+    case kPointerDevicePointer:
+      return put(pointer);
+    case kPointerHostPointer:
+      return on_device ? kInvalidValue : put(pointer);
+    case kPointerIsManaged:
+      return put(unsigned{block->kind == BlockKind::kManaged});
+    case kPointerDeviceOrdinal:
+      return put(block->device);
+    case kPointerRangeStart:
+      return put(begin);
+    case kPointerRangeSize:
+      return put(size_t{block->size});
+    case kPointerMapped:
+      return put(1U);
+  }
+  return kInvalidValue;
 }
 
 }  // namespace kernpack::cuda

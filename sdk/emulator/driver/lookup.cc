@@ -1,4 +1,5 @@
-// The exported function of the library: cuGetProcAddress_v2, which returns the entries.
+// The exported functions of the library: cuGetProcAddress_v2, which returns the entries, and the entries by the names by which programs
+// link them.
 #include <unistd.h>
 
 #include <cstring>
@@ -10,13 +11,13 @@ namespace {
 
 enum Index : int {
 #define KP_EMULATOR_INDEX_(name, version, parameters) kIndex_##name,
-  KP_CUDA_ENTRIES(KP_EMULATOR_INDEX_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_INDEX_)
+  KP_EMULATOR_ENTRIES(KP_EMULATOR_INDEX_)
 #undef KP_EMULATOR_INDEX_
 };
 
 constexpr const char* kEntryNames[] = {
 #define KP_EMULATOR_NAME_(name, version, parameters) #name,
-    KP_CUDA_ENTRIES(KP_EMULATOR_NAME_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_NAME_)
+    KP_EMULATOR_ENTRIES(KP_EMULATOR_NAME_)
 #undef KP_EMULATOR_NAME_
 };
 
@@ -65,12 +66,42 @@ struct Address {
 const Address kAddresses[] = {
 #define KP_EMULATOR_ADDRESS_(name, version, parameters) \
   {#name, version, reinterpret_cast<void*>(&Door<kIndex_##name, decltype(name)>::template Call<&name>)},
-    KP_CUDA_ENTRIES(KP_EMULATOR_ADDRESS_) KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_ADDRESS_)
+    KP_EMULATOR_ENTRIES(KP_EMULATOR_ADDRESS_)
 #undef KP_EMULATOR_ADDRESS_
 };
 
 }  // namespace
+
+// Where the exported names jump to.
+extern "C" {
+#define KP_EMULATOR_SLOT_(name, version, parameters)                                         \
+  using Pointer_##name = Result(*) parameters;                                               \
+  __attribute__((visibility("hidden"))) extern const Pointer_##name kp_emulator_slot_##name; \
+  __attribute__((used)) const Pointer_##name kp_emulator_slot_##name =                       \
+      &Door<kIndex_##name, decltype(name)>::template Call<&name>;
+KP_EMULATOR_ENTRIES(KP_EMULATOR_SLOT_)
+#undef KP_EMULATOR_SLOT_
+}
 }  // namespace kernpack::cuda
+
+// `symbol` is the name of the entry `name` in a program's object file: that of cuda.h, with the suffix that its macros add. A jump, since
+// a macro that knows the parameters as a list of declarations can't hand them on.
+#if defined(__x86_64__)
+#define KP_EMULATOR_EXPORT(symbol, name)                                                                     \
+  asm(".text\n.globl " #symbol "\n.type " #symbol ", @function\n" #symbol ":\n jmp *kp_emulator_slot_" #name \
+      "(%rip)\n"                                                                                             \
+      ".size " #symbol ", .-" #symbol "\n");
+#elif defined(__aarch64__)
+#define KP_EMULATOR_EXPORT(symbol, name)                                                                          \
+  asm(".text\n.globl " #symbol "\n.type " #symbol ", %function\n" #symbol ":\n adrp x16, kp_emulator_slot_" #name \
+      "\n ldr x16, [x16, :lo12:kp_emulator_slot_" #name "]\n br x16\n.size " #symbol ", .-" #symbol "\n");
+#endif
+#ifdef KP_EMULATOR_EXPORT
+#define KP_EMULATOR_EXPORT_(name, version, parameters) KP_EMULATOR_EXPORT(name, name)
+KP_EMULATOR_ENTRIES(KP_EMULATOR_EXPORT_)
+#undef KP_EMULATOR_EXPORT_
+KP_EMULATOR_SUFFIXED_NAMES(KP_EMULATOR_EXPORT)
+#endif
 
 using namespace kernpack::cuda;
 

@@ -24,7 +24,7 @@ void Machine::Reset() {
   for (ModuleHandle module : modules) delete module;
   for (Pool pool : pools) delete pool;
   blocks.clear(), used.clear(), events.clear(), modules.clear(), pools.clear(), contexts.clear();
-  hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear();
+  hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear(), told.clear();
   archs = {90, 80};
   initialised = false;
   child_calls = 0;

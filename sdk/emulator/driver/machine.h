@@ -15,6 +15,7 @@
 
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
+#include "driver/entries.h"
 #include "exec/address_space.h"
 #include "program/program.h"
 
@@ -129,6 +130,7 @@ struct Machine {
   std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
   std::deque<std::string> texts;                       // that callers hold
   std::map<Result, std::string> reports;               // what the last kernel that failed with a result did
+  std::set<Result> told;                               // results whose report a caller has
   uint64_t thread_instructions = 0;
 
   static Machine& Get();
@@ -175,10 +177,9 @@ void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
 extern "C" Result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags,
                                       ProcAddressStatus* status);
 
-// The driver's functions, as the backend declares them.
+// The driver's functions.
 #define KP_EMULATOR_DECLARE_(name, version, parameters) Result name parameters;
-KP_CUDA_ENTRIES(KP_EMULATOR_DECLARE_)
-KP_CUDA_OPTIONAL_ENTRIES(KP_EMULATOR_DECLARE_)
+KP_EMULATOR_ENTRIES(KP_EMULATOR_DECLARE_)
 #undef KP_EMULATOR_DECLARE_
 
 }  // namespace kernpack::cuda

@@ -246,11 +246,12 @@ void CheckRaces(Warp& warp, const Instruction& instruction, AccessKind kind, uin
   if (!conflict.found) return;
   const Source& other = warp.block->program->sources[conflict.other_statement];
   const Warp& there = warp.block->warps[conflict.other / kLanes];
+  const std::string who = ThreadText(warp, there, conflict.other % kLanes);
   Fail(warp, instruction, lane, Fault::Kind::kRace,
        Text("%s %u bytes of shared memory at 0x%llx, which %s %s at PTX line %u (%s) with no barrier in between",
             Doing(kind), bytes, static_cast<unsigned long long>(address),
-            ThreadText(warp, there, conflict.other % kLanes).c_str(), conflict.other_wrote ? "wrote" : "read",
-            other.line, other.op.c_str()));
+            conflict.of_warp ? ("a thread of the warp that begins with " + who).c_str() : who.c_str(),
+            conflict.other_wrote ? "wrote" : "read", other.line, other.op.c_str()));
 }
 
 }  // namespace kernpack::emulator

@@ -11,8 +11,17 @@ namespace {
 
 const Instruction& At(const Block& block, const Group& group) { return block.program->code[group.pc]; }
 
-// The lanes of a warp at a barrier. Throws Fault when its lanes wait in several places, where one is asked for.
+bool IsRunning(const Warp& warp) {
+  for (uint32_t g = 0; g < warp.group_count; ++g) {
+    if (warp.groups[g].state == Group::State::kReady) return true;
+  }
+  return false;
+}
+
+// The lanes of a warp at a barrier; none while others of the warp are on their way. Throws Fault when its lanes wait in several places,
+// where one is asked for.
 uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
+  if (IsRunning(warp)) return 0;
   uint32_t there = 0;
   const Group* first = nullptr;
   for (uint32_t g = 0; g < warp.group_count; ++g) {
@@ -138,20 +147,22 @@ bool OpenBarriers(Block* block) {
       opened = true;
     }
   }
-  if (opened) return true;
-  for (const Warp& warp : block->warps) {
+  return opened;
+}
+
+void NeedEnded(const Block& block) {
+  for (const Warp& warp : block.warps) {
     if (warp.live() == 0 || warp.group_count == 0) continue;
     const Group& group = warp.groups[0];
     if (group.state == Group::State::kClusterWait) {
-      Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
+      Fail(warp, At(block, group), First(group.mask), Fault::Kind::kDeadlock,
            "waits for threads of its cluster that never arrive: every other thread has ended or waits elsewhere");
     }
-    Fail(warp, At(*block, group), First(group.mask), Fault::Kind::kDeadlock,
+    Fail(warp, At(block, group), First(group.mask), Fault::Kind::kDeadlock,
          Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits "
               "elsewhere",
               group.barrier));
   }
-  return false;
 }
 
 }  // namespace kernpack::emulator

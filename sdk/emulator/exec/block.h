@@ -105,9 +105,10 @@ struct Block {
 // Runs a warp until it waits or has ended.
 // False: its time is over, and it could go on.
 bool RunWarp(Warp* warp);
-// Opens the barriers whose threads are all there. False when nothing could go on any more; throws Fault where a barrier cannot
-// be met.
+// Opens the barriers whose threads are all there. False when there is none; throws Fault where lanes of a warp wait in several places.
 bool OpenBarriers(Block* block);
+// Throws Fault for a thread that waits, once nothing can go on any more.
+void NeedEnded(const Block& block);
 
 }  // namespace kernpack::emulator
 

@@ -89,8 +89,11 @@ void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) 
   }
   if (warp->cluster_arrived == 0) ++warp->block->cluster_arrivals;
   warp->cluster_arrived |= mask;
-  if ((instruction.flags & kRelaxed) != 0) return;
   RaceShadow& races = warp->block->races;
+  if ((instruction.flags & kRelaxed) != 0) {
+    // Orders the mbarriers that were made before a fence.mbarrier_init, and nothing else.
+    return races.ArriveUntil(*warp, races.ClusterBarrier(ClusterOf(*warp)), warp->init_fenced);
+  }
   races.Arrive(*warp, races.ClusterBarrier(ClusterOf(*warp)));
   ++warp->clock;
 }

@@ -48,7 +48,8 @@ class Lane {
         return Settle(barrier);
       case MBarrierOp::kTest:
       case MBarrierOp::kTestParity:
-        if (FinishBulks(warp_.block, place, barrier)) Settle(barrier);
+        // Copies arrive as late as a program can rely on: a thread that waits for the wrong phase goes on without them.
+        if (!IsOver(*barrier) && FinishBulks(warp_.block, place, barrier)) Settle(barrier);
         return Test(*barrier);
       case MBarrierOp::kAfterCopies:
         return HandOver(barrier);
@@ -122,18 +123,19 @@ class Lane {
     std::fill(barrier->arriving.begin(), barrier->arriving.end(), 0U);
   }
 
+  // True if the phase that the thread asks for has ended.
+  bool IsOver(const MBarrier& barrier) const {
+    if (op_ == MBarrierOp::kTestParity) return (barrier.phase & 1) != (Source(0) & 1);
+    const uint64_t token = reinterpret_cast<const uint64_t*>(warp_.registers + instruction_.op[2])[lane_];
+    const uint64_t phase = PhaseOf(token);
+    if (phase > barrier.phase || phase + 1 < barrier.phase)
+      Stop(Text("has a token of phase %llu, and phase %llu is under way: it has to be of that or of the one before",
+                static_cast<unsigned long long>(phase), static_cast<unsigned long long>(barrier.phase)));
+    return phase != barrier.phase;
+  }
+
   void Test(const MBarrier& barrier) {
-    bool over = false;
-    if (op_ == MBarrierOp::kTestParity) {
-      over = (barrier.phase & 1) != (Source(0) & 1);
-    } else {
-      const uint64_t token = reinterpret_cast<const uint64_t*>(warp_.registers + instruction_.op[2])[lane_];
-      const uint64_t phase = PhaseOf(token);
-      if (phase > barrier.phase || phase + 1 < barrier.phase)
-        Stop(Text("has a token of phase %llu, and phase %llu is under way: it has to be of that or of the one before",
-                  static_cast<unsigned long long>(phase), static_cast<unsigned long long>(barrier.phase)));
-      over = phase != barrier.phase;
-    }
+    const bool over = IsOver(barrier);
     auto& predicate = *reinterpret_cast<uint32_t*>(warp_.registers + instruction_.op[1]);
     predicate = over ? predicate | 1U << lane_ : predicate & ~(1U << lane_);
     if (!over) {
@@ -176,6 +178,8 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
   }
   if (!alters) ++warp.clock;
 }
+
+void RunInitFence(Warp& warp, const Instruction& /*i*/, uint32_t /*mask*/) { warp.init_fenced = warp.clock++; }
 
 void RunPendingCount(Warp& warp, const Instruction& i, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {

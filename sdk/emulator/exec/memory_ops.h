@@ -23,6 +23,8 @@ void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask)
 void RunBulkCopy(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mbarrier and cp.async.mbarrier: operand 1 the destination (a token, or the predicate of a test), 2 a count, token or parity.
 void RunMBarrier(Warp& warp, const Instruction& instruction, uint32_t mask);
+// fence.mbarrier_init: orders mbarrier.init before a relaxed arrival at the cluster's barrier.
+void RunInitFence(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mapa and getctarank: operands 0 destination, 1 address, 2 rank.
 void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);

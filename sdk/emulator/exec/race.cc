@@ -26,6 +26,12 @@ void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
   HandOver(warp, arrived_.data() + size_t{barrier} * together_);
 }
 
+void RaceShadow::ArriveUntil(const Warp& warp, uint32_t barrier, uint32_t clock) {
+  if (seen_.empty()) return;
+  uint32_t& own = arrived_[size_t{barrier} * together_ + (warp.index - warp.cluster_first)];
+  own = std::max(own, clock);
+}
+
 void RaceShadow::HandOver(const Warp& warp, uint32_t* to) const {
   if (seen_.empty()) return;
   const uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
@@ -71,16 +77,17 @@ void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word
   const bool writes = access != Access::kRead;
   if (word->writer != kNobody && word->writer != thread && (word->write_bytes & bytes) != 0) {
     const bool both_atomic = access == Access::kAtomic && word->atomic;
-    const bool repeated = same && word->writer / kLanes == warp.index && word->write_serial == warp.instructions;
+    const bool repeated = same && access == Access::kWrite && !word->atomic;
     if (!both_atomic && !repeated && !Before(warp, word->writer, word->write_clock)) {
-      *out = {true, word->writer, word->write_statement, true};
+      *out = {true, word->writer, false, word->write_statement, true};
       return;
     }
   }
   if (writes && (word->read_bytes & bytes) != 0) {
-    const uint32_t who = UnorderedReader(warp, thread, *word);
+    bool of_warp = false;
+    const uint32_t who = UnorderedReader(warp, thread, *word, &of_warp);
     if (who != kNobody) {
-      *out = {true, who, word->read_statement, false};
+      *out = {true, who, of_warp, word->read_statement, false};
       return;
     }
   }
@@ -91,7 +98,6 @@ void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word
     word->writer = thread;
     word->write_clock = warp.clock;
     word->write_statement = statement;
-    word->write_serial = warp.instructions;
     word->write_bytes = bytes;
     if (access == Access::kWrite) word->reader = kNobody;
     return;
@@ -123,7 +129,7 @@ void RaceShadow::Read(const Warp& warp, uint32_t thread, uint32_t statement, Wor
   own = {warp.clock, own.clock == warp.clock && own.lane != lane ? kLanes : lane};
 }
 
-uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const {
+uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Word& word, bool* of_warp) const {
   if (word.reader == kNobody || word.reader == thread) return kNobody;
   if (word.reader != kMany) return Before(warp, word.reader, word.read_clock) ? kNobody : word.reader;
   const Readers* const all = readers_.get() + static_cast<size_t>(&word - words_.data()) * together_;
@@ -131,7 +137,9 @@ uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Wo
   for (uint32_t w = 0; w < together_; ++w) {
     const uint32_t lane = all[w].lane == kLanes ? 0 : all[w].lane, who = (first + w) * kLanes + lane;
     if (all[w].clock == 0 || (first + w == warp.index && all[w].lane == thread % kLanes)) continue;
-    if (!Before(warp, who, all[w].clock)) return who;
+    if (Before(warp, who, all[w].clock)) continue;
+    *of_warp = all[w].lane == kLanes;
+    return who;
   }
   return kNobody;
 }

@@ -21,7 +21,8 @@ class RaceShadow {
   enum class Access : uint8_t { kRead, kWrite, kAtomic };
   struct Conflict {
     bool found = false;
-    uint32_t other = 0;  // thread, of all that run together
+    uint32_t other = 0;  // thread, of all that run together; a multiple of kLanes where `of_warp`
+    bool of_warp = false;  // one of several threads of the warp
     uint32_t other_statement = 0;
     bool other_wrote = false;
   };
@@ -34,6 +35,8 @@ class RaceShadow {
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
   // How many clocks `to` and `from` have: one for each warp of a cluster.
   uint32_t clocks() const { return together_; }
+  // As Arrive, of what the warp itself did until `clock` alone.
+  void ArriveUntil(const Warp& warp, uint32_t barrier, uint32_t clock);
   // Adds what the warp has seen pass, itself included, to the clocks at `to`.
   void HandOver(const Warp& warp, uint32_t* to) const;
   // Lets the warp see what `from` has.
@@ -45,7 +48,7 @@ class RaceShadow {
   // These warps met at a barrier. Called before their clocks advance.
   void Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier);
 
-  // One lane's access. `same`: a write that leaves the bytes as they are, which may repeat another of the same instruction.
+  // One lane's access. `same`: a write that leaves the bytes as they are. It may repeat another: whichever comes last, memory holds that.
   Conflict Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset, uint32_t bytes,
                  Access access, bool same);
 
@@ -60,7 +63,6 @@ class RaceShadow {
     uint32_t read_clock = 0;
     uint32_t write_statement = 0;
     uint32_t read_statement = 0;
-    uint64_t write_serial = 0;  // of the warp's instruction
     uint8_t write_bytes = 0;
     uint8_t read_bytes = 0;
     bool atomic = false;
@@ -86,7 +88,7 @@ class RaceShadow {
   Word* At(uint64_t index);
   void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
   // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.
-  uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word) const;
+  uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word, bool* of_warp) const;
   void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,
            Conflict* out);
 };

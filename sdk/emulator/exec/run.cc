@@ -186,11 +186,14 @@ class Worker {
       for (const uint32_t w : order) {
         if (block_.warps[w].live() != 0 && !RunWarp(&block_.warps[w])) waiting = false;
       }
-      if (!waiting) {
-        CheckTime();
-        continue;
+      if (!waiting) CheckTime();
+      // Also while a warp spins: it may wait for a warp that has come to a barrier with others.
+      const bool opened = OpenBarriers(&block_);
+      if (!waiting) continue;
+      if (!opened) {
+        NeedEnded(block_);
+        return NeedNoBulks(block_);
       }
-      if (!OpenBarriers(&block_)) return NeedNoBulks(block_);
       if (++rounds_ % 64 == 0) CheckTime();
     }
   }
@@ -236,6 +239,7 @@ class Worker {
       warp.copies.clear();
       std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
       warp.clock = 1;
+      warp.init_fenced = 0;
       warp.group_count = 1;
       warp.groups[0] = Group();
       warp.groups[0].mask = warp.threads;

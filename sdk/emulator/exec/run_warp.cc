@@ -61,14 +61,24 @@ uint32_t Limit(const Warp& warp, uint32_t running) {
   return limit;
 }
 
-uint32_t Members(const Warp& warp, const Instruction& instruction, uint32_t mask) {
-  if (instruction.op[5] == kNoOperand) return warp.threads;
-  const uint32_t members = WordAt(warp, instruction.op[5], First(mask));
-  if ((mask & ~members) != 0) {
-    Fail(warp, instruction, First(mask & ~members), Fault::Kind::kDivergentBarrier,
-         Text("is run by a lane that its member mask 0x%08x leaves out", members));
+// Who runs an instruction together: the lanes of `mask` that name the members which the first of them names, as the tiles of a warp do.
+struct Together {
+  uint32_t lanes;
+  uint32_t members;
+};
+
+Together FirstTogether(const Warp& warp, const Instruction& instruction, uint32_t mask) {
+  if (instruction.op[5] == kNoOperand) return {mask, warp.threads};
+  Together out{0, WordAt(warp, instruction.op[5], First(mask))};
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = First(left), members = WordAt(warp, instruction.op[5], lane);
+    if (members == out.members) out.lanes |= 1U << lane;
+    if ((members >> lane & 1) == 0) {
+      Fail(warp, instruction, lane, Fault::Kind::kDivergentBarrier,
+           Text("is run by a lane that its member mask 0x%08x leaves out", members));
+    }
   }
-  return members;
+  return out;
 }
 
 // Lets go whom bar.warp.sync kept, when all of the mask are there.
@@ -262,39 +272,33 @@ class Runner {
           group.pc = pc + 1;
           if (group.mask == 0) Remove(&warp_, running);
           return leave(End::kGone);
-        case Flow::kCollective: {
-          if (mask == 0) {
-            ++pc;
-            continue;
-          }
-          const uint32_t members = Members(warp_, i, mask);
-          if (mask == group.mask && (mask & members) == (members & warp_.live())) {
-            warp_.instructions += instructions;
-            instructions = 0;
-            i.run(warp_, i, mask);
-            ++pc;
-            continue;
-          }
-          if (mask != group.mask) {
-            group.pc = pc + 1;
-            Split(running, mask, pc);
-            Park(&warp_.groups[warp_.group_count - 1], pc, Group::State::kCollective, 0, members);
-            return leave(End::kParked);
-          }
-          return leave(Park(&group, pc, Group::State::kCollective, 0, members));
-        }
+        case Flow::kCollective:
         case Flow::kWarpSync: {
           if (mask == 0) {
             ++pc;
             continue;
           }
-          const uint32_t members = Members(warp_, i, mask);
-          if (mask == group.mask && (mask & members) == (members & warp_.live())) {
-            ++warp_.clock;
-            ++pc;
-            continue;
+          const Together together = FirstTogether(warp_, i, mask);
+          const uint32_t rest = group.mask & ~together.lanes;
+          const bool all_here = together.lanes == (together.members & warp_.live());
+          // Where others go: to the instruction itself when they name other members, else on, as its guard is false for them.
+          if (rest != 0) Split(running, rest, together.lanes == mask ? pc + 1 : pc);
+          if (!all_here) {
+            const bool syncs = i.flow == Flow::kWarpSync;
+            return leave(
+                Park(&group, pc, syncs ? Group::State::kWarpSync : Group::State::kCollective, 0, together.members));
           }
-          return leave(Park(&group, pc, Group::State::kWarpSync, 0, members));
+          if (i.flow == Flow::kWarpSync) {
+            ++warp_.clock;
+          } else {
+            warp_.instructions += instructions;
+            instructions = 0;
+            i.run(warp_, i, together.lanes);
+          }
+          ++pc;
+          if (rest == 0) continue;
+          group.pc = pc;
+          return leave(End::kMeet);
         }
         case Flow::kArrive:
         case Flow::kBarrier: {

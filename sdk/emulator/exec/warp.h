@@ -63,6 +63,7 @@ struct Warp {
   uint32_t cluster_passed = 0;   // lanes for which it has opened, and that have yet to wait
   bool spins = false;  // it has asked for what isn't there yet: others may run
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
+  uint32_t init_fenced = 0;  // the clock of its last fence.mbarrier_init
 
   std::vector<Copy> copies;
   uint32_t copy_groups[kLanes] = {};  // that each thread has committed

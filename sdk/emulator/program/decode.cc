@@ -84,7 +84,8 @@ void Decoder::PlaceShared(const Function& function, int depth) {
   for (const Variable& variable : module_.variables) {
     if (named.count(variable.name) == 0) continue;
     place(variable, variable.name);
-    has_dynamic_shared_ |= variable.space == Space::kShared && variable.bytes == 0;
+    if (variable.space == Space::kShared && variable.bytes == 0)
+      dynamic_align_ = std::max({dynamic_align_, variable.align, 16U});  // 16: as ptxas
   }
   if (depth > kMostCalls) return;
   for (const std::string& name : named) {
@@ -182,8 +183,7 @@ Program Decoder::Decode(const Function& entry) {
   program_.name = entry.name;
   program_.rows = HostRows();
   PlaceShared(entry, 0);
-  if (has_dynamic_shared_)
-    program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, 16));  // as ptxas
+  program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, dynamic_align_));
   Parameters(entry);
   Enter(&frame, entry);
   Body(&frame);

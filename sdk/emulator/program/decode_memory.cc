@@ -269,6 +269,12 @@ bool Decoder::Memory(Mnemonic mnemonic) {
   if (opcode == "cvta") return ToSpace(mnemonic), true;
   if (opcode == "isspacep") return IsSpace(mnemonic), true;
   if (opcode == "mapa" || opcode == "getctarank") return OfCluster(mnemonic, opcode == "mapa"), true;
+  if (opcode == "fence" && mnemonic.Has("mbarrier_init")) {
+    Instruction out = Start();
+    out.run = RunInitFence;
+    out.variant = kBuiltIn;
+    return Emit(out), true;
+  }
   return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" ||
          opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
 }

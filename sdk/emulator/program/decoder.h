@@ -69,7 +69,7 @@ class Decoder {
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> constants_;
   std::map<int, uint32_t> specials_;
   std::map<std::string, uint64_t> shared_;
-  bool has_dynamic_shared_ = false;
+  uint32_t dynamic_align_ = 1;  // of the shared memory whose size the launch gives
 
   [[noreturn]] void Refuse(const std::string& what) const;
 

@@ -184,21 +184,32 @@ class Body {
     return out;
   }
 
+  // %r1|%p1, %r1|_, _|%p1
+  void Second(Operand* out) {
+    if (!lexer_.Accept("|")) return;
+    const Token second = lexer_.ExpectWord("a predicate");
+    if (second.text == "_") return;
+    out->has_second = true;
+    out->second = NeedRegister(second);
+  }
+
   Operand Name(const Token& name) {
     Operand out;
-    if (name.text == "_") return out;
-    if (scopes_.Find(name.text, &out.reg)) {
-      out.kind = Operand::Kind::kRegister;
-      if (lexer_.Accept("|")) {
-        const Token second = lexer_.ExpectWord("a predicate");
-        if (second.text != "_") {
-          out.has_second = true;
-          out.second = NeedRegister(second);
-        }
-      }
+    if (name.text == "_") {
+      Second(&out);
       return out;
     }
-    if (lexer_.Accept("|")) {  // _|%p has been read as a sink
+    if (name.text == "WARP_SZ") {
+      out.kind = Operand::Kind::kInteger;
+      out.value = 32;
+      return out;
+    }
+    if (scopes_.Find(name.text, &out.reg)) {
+      out.kind = Operand::Kind::kRegister;
+      Second(&out);
+      return out;
+    }
+    if (lexer_.Accept("|")) {
       throw PtxError(name.line, "the register '" + std::string(name.text) + "' is not declared");
     }
     out.kind = name.text.front() == '%' ? Operand::Kind::kSpecial : Operand::Kind::kSymbol;

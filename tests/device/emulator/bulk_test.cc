@@ -37,6 +37,13 @@ TEST(Bulk, CopiesIntoSharedMemory) {
   EXPECT_EQ(memory.Read<uint32_t>(out, 64), Words());
 }
 
+// The phase before the first counts as ended: such a wait is over at once, and nothing has arrived.
+TEST(Bulk, AWaitForTheWrongPhaseDoesNotWait) {
+  const std::string wrong = "$wait: mbarrier.try_wait.parity.shared.b64 %p1, [full], 1; @!%p1 bra $wait;\n";
+  const std::string said = RunBulk(kCopy + wrong + kUse);
+  EXPECT_NE(said.find("ld.shared.u32 reads"), std::string::npos) << said;
+}
+
 TEST(Bulk, CopiesOutOfSharedMemory) {
   TestMemory memory;
   const uint64_t out = memory.Room(256);

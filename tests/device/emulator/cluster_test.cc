@@ -57,6 +57,20 @@ TEST(Clusters, StoresAndAtomicsReachOtherBlocks) {
   for (uint32_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], i % 64 + 1000 + 7) << i;
 }
 
+// The first thread makes an mbarrier; the fence orders that, and nothing else, before an arrival that orders nothing.
+TEST(Clusters, AFenceOfMbarriersOrdersThemBeforeARelaxedArrival) {
+  const auto run = [](const std::string& fence, const std::string& use) {
+    return RunCluster(
+        ".shared .align 8 .b64 full; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [full], 256;" + fence +
+        "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;" + use + "mov.u32 %r20, 0;" +
+        kMeet + kOut);
+  };
+  const std::string arrive = "mapa.shared::cluster.u32 %r21, full, 0; mbarrier.arrive.shared::cluster.b64 _, [%r21];";
+  EXPECT_EQ(run("fence.mbarrier_init.release.cluster;", arrive), "");
+  const std::string said = run("", arrive);
+  EXPECT_NE(said.find("uses an mbarrier that thread (0, 0, 0)"), std::string::npos) << said;
+}
+
 TEST(Clusters, RanksAndAddressesAreNamed) {
   TestMemory memory;
   const uint64_t out = memory.Room(4 * 64 * 8);

@@ -65,8 +65,6 @@ constexpr Planted kPlanted[] = {
      "read at PTX line 12 (ld.shared.u32) with no barrier in between", 64},
     {"TwoWritersOfAWord", ".shared .align 4 .b8 s[4]; st.shared.u32 [s], %r0;",
      "wrote at PTX line 12 (st.shared.u32) with no barrier in between"},
-    {"TwoWarpsWriteTheSame", ".shared .align 4 .b8 s[4]; mov.u32 %r1, 7; st.shared.u32 [s], %r1;",
-     "with no barrier in between", 64},
     {"WithinAWarpWithoutSync",
      ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], "
      "%r0; xor.b32 %r4, %r2, 4; add.u32 %r4, %r1, %r4; ld.shared.u32 %r5, [%r4];",
@@ -203,6 +201,7 @@ struct Right {
 };
 constexpr Right kRight[] = {
     {"AllLanesWriteTheSame", ".shared .align 4 .b8 s[4]; mov.u32 %r1, 7; st.shared.u32 [s], %r1;"},
+    {"TwoWarpsWriteTheSame", ".shared .align 4 .b8 s[4]; mov.u32 %r1, 7; st.shared.u32 [s], %r1;", 64},
     {"NeverWrittenSharedThatIsThrownAway",
      ".shared .align 4 .b8 s[128]; ld.shared.u32 %r1, [s]; setp.eq.u32 %p1, %r0, 99; selp.u32 %r2, %r1, 5, %p1; "
      "setp.gt.u32 %p2, %r2, 3; @%p2 bra $a; $a:"},

@@ -1,0 +1,127 @@
+"""`python -m kernpack_cuda_emulator run`: programs find the emulated device where a GPU's driver and tools would be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.emulated import without_emulator
+
+pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+
+_COUNT = """
+import ctypes
+driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+assert driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+print(count.value)
+"""
+# Two warps write to one word, and the first reads what nothing wrote: which of the two is an error, the command says.
+_MISTAKES = """
+import ctypes, sys
+c, driver = ctypes, ctypes.CDLL("libcuda.so.1")
+device, context, module, kernel, memory = c.c_int(), c.c_void_p(), c.c_void_p(), c.c_void_p(), c.c_uint64()
+body = {
+    "race": ".shared .align 4 .b8 s[4]; st.shared.u32 [s], %r1;",
+    "read": "ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1;",
+}[sys.argv[1]]
+ptx = (".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry k(.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<4>; "
+       "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; " + body + " ret; }").encode()
+driver.cuInit(0)
+driver.cuDeviceGet(c.byref(device), 0)
+driver.cuDevicePrimaryCtxRetain(c.byref(context), device)
+driver.cuCtxSetCurrent(context)
+assert driver.cuModuleLoadData(c.byref(module), ptx) == 0
+assert driver.cuModuleGetFunction(c.byref(kernel), module, b"k") == 0
+assert driver.cuMemAlloc_v2(c.byref(memory), c.c_size_t(64)) == 0
+parameters = (c.c_void_p * 1)(c.addressof(memory))
+assert driver.cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, None, parameters, None) == 0
+sys.exit(driver.cuCtxSynchronize() != 0)
+"""
+
+
+def _run(*words: str | Path, check: bool = False) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "kernpack_cuda_emulator", "run", *words],
+        env=without_emulator(), capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("devices", ["sm_80", "sm_90,sm_80"])
+def test_the_driver_has_the_devices_that_were_asked_for(devices: str) -> None:
+    done = _run("--device", devices, "--", sys.executable, "-c", _COUNT, check=True)
+    assert done.stdout.split() == [str(len(devices.split(",")))]
+
+
+def test_nvidia_smi_names_the_devices() -> None:
+    lines = _run("--device", "sm_90,sm_80", "--", "nvidia-smi", check=True).stdout.splitlines()
+    assert lines[0] == "GPU 0: emulated, sm_90 (kernpack-cuda-emulator)"
+    assert lines[1] == "GPU 1: emulated, sm_80 (kernpack-cuda-emulator)"
+
+
+def test_ptxas_hands_ptx_through(tmp_path: Path) -> None:
+    ptx, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
+    ptx.write_text(".version 8.0\n")
+    _run("--", "ptxas", "-v", "--opt-level", "3", "--gpu-name=sm_90a", ptx, "-o", cubin, check=True)
+    assert cubin.read_text() == ptx.read_text()
+    assert "release 13.0, V13.0.0" in _run("--", "ptxas", "--version", check=True).stdout
+    done = _run("--", "ptxas", "-o", cubin, tmp_path / "none.ptx")
+    assert done.returncode == 1
+    assert done.stderr == "ptxas (kernpack-cuda-emulator): expected a file with PTX\n"
+
+
+@pytest.mark.parametrize("mistake", ["race", "read"])
+def test_checks_look_for_the_errors_that_were_asked_for(mistake: str) -> None:
+    program = ("--", sys.executable, "-c", _MISTAKES, mistake)
+    said = "with no barrier in between" if mistake == "race" else "that nothing has written"
+    for checks in ([], ["--check", "races,init"], ["--check", {"race": "races", "read": "init"}[mistake]]):
+        done = _run(*checks, *program)
+        assert (done.returncode, said in done.stderr) == (1, True), (checks, done)
+    for other in ("none", {"race": "init", "read": "races"}[mistake]):
+        assert _run("--check", other, *program).returncode == 0, other
+
+
+def test_a_seed_is_handed_on() -> None:
+    assert (
+        "KERNPACK_EMULATOR_SEED=7 reproduces it"
+        in _run("--seed", "7", "--", sys.executable, "-c", _MISTAKES, "race").stderr
+    )
+
+
+def test_the_exit_status_is_the_programs() -> None:
+    assert _run("--", sys.executable, "-c", "raise SystemExit(3)").returncode == 3
+    assert _run("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137
+
+
+def test_what_a_program_needed_is_gone_afterwards() -> None:
+    folder = _run(
+        "--", sys.executable, "-c", "import os; print(os.environ['TRITON_LIBCUDA_PATH'])", check=True
+    ).stdout.strip()
+    assert folder
+    assert not os.path.exists(folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "expected a command after --, such as: run -- python my_program.py"),
+        (
+            ("--check", "speed", "--", "true"),
+            "--check: expected races and init, separated by a comma, or none; got 'speed'",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_refused(words: tuple[str, ...], said: str) -> None:
+    done = _run(*words)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: {said}\n")
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    done = _run("--", "no-such-program")
+    assert done.returncode == 127
+    assert done.stderr == "kernpack_cuda_emulator: can't run no-such-program: No such file or directory\n"
