@@ -27,6 +27,7 @@ class Code:
 
 def read(code: Given, who: str) -> list[Code]:
     """The images, each for another architecture. `who` begins the errors."""
+    given: list[tuple[object, str, str | None]]
     if isinstance(code, Mapping):
         given = [(one, f"{who}: code[{arch!r}]", arch) for arch, one in code.items()]
     elif isinstance(code, (list, tuple)):
