@@ -142,7 +142,7 @@ kernpack_import_kernel({TARGET} FILES "{ROWS}" ENTRY normalise CONTRACT "(x: f32
 
 
 def cmake(folder: Path, target: str = "saxpy", grid: str = "R", more: str = "") -> str:
-    """What it printed, until it failed."""
+    """Returns the text printed by the commands, until one failed."""
     from kernpack_sdk import cmake_dir
 
     text = PROJECT.replace("{ROWS}", str(ROWS)).replace("{SAXPY}", str(SAXPY)).replace("{TARGET}", target)
