@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import kernpack_compiler as kc
-from kernels import imported
+from triton_kernels import imported
 
 HERE = Path(__file__).resolve().parent
 
