@@ -1,5 +1,5 @@
 # find_package(kernpack): the targets kernpack::headers and, where the host library is installed beside them,
-# kernpack::kernpack; the functions kernpack_add_module() and kernpack_embed().
+# kernpack::kernpack; the functions kernpack_add_module(), kernpack_import_kernel() and kernpack_embed().
 get_filename_component(KERNPACK_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)
 if(NOT EXISTS "${KERNPACK_INCLUDE_DIR}/kernpack/abi.h") # in a checkout of the repository
   get_filename_component(KERNPACK_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../ffi/include" ABSOLUTE)
@@ -23,6 +23,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/kernpack_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernpack_device_code.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernpack_cuda.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernpack_add_module.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/kernpack_import_kernel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernpack_embed.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/kernpack_add_device_conformance.cmake")
 # A component is a target: kernpack::headers, kernpack::kernpack, kernpack::sdk.

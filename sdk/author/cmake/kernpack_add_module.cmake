@@ -74,6 +74,7 @@ function(kernpack_add_module target)
   kernpack_check_module_(${target})
   if(KP_DESTINATION)
     install(TARGETS ${target} LIBRARY DESTINATION ${KP_DESTINATION})
+    set_target_properties(${target} PROPERTIES KERNPACK_DESTINATION ${KP_DESTINATION}) # for what belongs to the module
   endif()
 endfunction()
 

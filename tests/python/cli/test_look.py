@@ -3,6 +3,7 @@ lines, failures and --json."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -12,7 +13,8 @@ import pytest
 from kernpack import _cli
 from kernpack_sdk import cli
 
-EVERY = sorted([*_cli.OWN_COMMANDS, *cli.COMMANDS])
+HAS_COMPILER = importlib.util.find_spec("kernpack_compiler") is not None  # which has `kernpack import`
+EVERY = sorted(name for name in [*_cli.OWN_COMMANDS, *cli.COMMANDS] if name != "import" or HAS_COMPILER)
 # Imported by a command that needs them: together they take longer than all that `kernpack --help` does.
 HEAVY = ("argparse", "click", "elftools", "importlib.metadata", "numpy", "rich", "kernpack_sdk.cli")
 
@@ -32,7 +34,8 @@ def test_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_an_unknown_option(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    needed = {"cache": ["list"], "completions": ["bash"]}.get(name, ["a.a"])
+    import_needs = ["a.a", "--contract=c", "--grid=1", "--out=a.so"]
+    needed = {"cache": ["list"], "completions": ["bash"], "import": import_needs}.get(name, ["a.a"])
     assert _cli.main([name, "--hepl", *needed]) == _cli.USAGE
     said = capsys.readouterr()
     first, usage, help_ = said.err.splitlines()

@@ -72,7 +72,7 @@ def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
         ({"code": b"\xff\xfe"}, "code: expected PTX or a cubin, got 2 bytes that are neither"),
         ({"code": b"\x7fELF"}, "code: the cubin is truncated or damaged"),
         ({"code": b"\x7fELF" + bytes(60)}, "expected a cubin, which is an ELF file for CUDA, got one for machine 0"),
-        ({"code": bytes.fromhex("50ed55ba")}, "expected PTX or a cubin, got a fatbin, which holds several; take them out"),
+        ({"code": bytes.fromhex("50ed55ba")}, "code: the fatbin is truncated or damaged"),
         ({"code": []}, "code: expected PTX or a cubin, got none"),
         ({"code": [PTX, TEXT]}, "code: two images are for 'cuda -arch=compute_80'; leave one of them out"),
         ({"code": {"compute_90": PTX}}, "code['compute_90']: expected code for compute_90, got PTX for compute_80"),

@@ -17,8 +17,8 @@ from support import gallery
 
 ROOT = Path(__file__).resolve().parents[3]
 # minilm: make quickstart runs it; chat: test_chat.py; minilm_train: test_minilm_train.py; port_*: test_ports.py; devices, codegen,
-# programs and ship_python: tests of their own; what its README builds with CMake: tests/python/docs/test_blocks.py
-ELSEWHERE = ("chat", "minilm", "minilm_train", "devices", "codegen", "programs", "ship_python")
+# programs, ship_python and ship_triton: tests of their own; what its README builds with CMake: tests/python/docs/test_blocks.py
+ELSEWHERE = ("chat", "minilm", "minilm_train", "devices", "codegen", "programs", "ship_python", "ship_triton")
 EXAMPLES = sorted(
     p
     for p in (ROOT / "examples").iterdir()

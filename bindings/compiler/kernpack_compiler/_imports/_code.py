@@ -1,4 +1,4 @@
-"""Device code as it is handed in: PTX or a cubin, and what it says of its kernels."""
+"""Device code as it is handed in: PTX, a cubin or a fatbin of several, and what it says of its kernels."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from kernpack_compiler._imports import _cubin, _ptx
+from kernpack_compiler._imports import _cubin, _fatbin, _ptx
 from kernpack_compiler._imports._entry import Entry
 
 One: TypeAlias = bytes | str | os.PathLike[str]
 Given: TypeAlias = One | Sequence[One] | Mapping[str, One]
-
-_FATBIN = bytes.fromhex("50ed55ba")
 
 
 @dataclass(frozen=True)
@@ -29,12 +27,14 @@ class Code:
 
 def read(code: Given, who: str) -> list[Code]:
     """The images, each for another architecture. `who` begins the errors."""
+    given: list[tuple[object, str, str | None]]
     if isinstance(code, Mapping):
-        images = [_read(one, f"{who}: code[{arch!r}]", arch) for arch, one in code.items()]
+        given = [(one, f"{who}: code[{arch!r}]", arch) for arch, one in code.items()]
     elif isinstance(code, (list, tuple)):
-        images = [_read(one, f"{who}: code[{i}]", None) for i, one in enumerate(code)]
+        given = [(one, f"{who}: code[{i}]", None) for i, one in enumerate(code)]
     else:
-        images = [_read(code, f"{who}: code", None)]
+        given = [(code, f"{who}: code", None)]
+    images = [image for one, where, arch in given for image in _images(one, where, arch)]
     if not images:
         raise ValueError(f"{who}: code: expected PTX or a cubin, got none")
     for i, image in enumerate(images):
@@ -43,16 +43,27 @@ def read(code: Given, who: str) -> list[Code]:
     return images
 
 
-def _read(given: object, where: str, arch: str | None) -> Code:
+def _images(given: object, where: str, arch: str | None) -> list[Code]:
+    """Of one file: several of a fatbin."""
     data = _bytes_of(given, where)
+    if not data.startswith(_fatbin.MAGIC):
+        return [_read(data, where, arch)]
+    found = [_read(image, where, None) for image in _fatbin.images(data, where)]
+    if arch is None:
+        return found
+    # As a cubin alone, that of a fatbin doesn't say whether it is for sm_90 or sm_90a: the author does.
+    plain = arch.rstrip("af")
+    chosen = [image for image in found if image.target.removeprefix("cuda -arch=") in (arch, plain)]
+    if not chosen:
+        there = ", ".join(image.target.removeprefix("cuda -arch=") for image in found) or "none"
+        raise ValueError(f"{where}: expected code for {arch}, got a fatbin with code for {there}")
+    return [_read(image.data, where, arch) for image in chosen]
+
+
+def _read(data: bytes, where: str, arch: str | None) -> Code:
     if data.startswith(b"\x7fELF"):
         number, entries = _cubin.read(data, where)
         known, kind = f"sm_{number}", "cubin"
-    elif data.startswith(_FATBIN):
-        raise ValueError(
-            f"{where}: expected PTX or a cubin, got a fatbin, which holds several; take them out with "
-            "`cuobjdump -xelf all FILE` and `cuobjdump -xptx all FILE`"
-        )
     else:
         name, entries = _ptx.read(data, where)
         known, kind = name.replace("sm_", "compute_"), "ptx"

@@ -73,8 +73,9 @@ def import_kernel(
 ) -> ImportedFunction:
     """Makes a function of a kernel that another compiler made.
 
-    code: PTX (its text, or bytes), a cubin (bytes), or a pathlib.Path of either; a list of several, for one architecture
-        each, or {"sm_90a": cubin, "compute_80": ptx}. A device takes the one that fits best; PTX serves newer devices too.
+    code: PTX (its text, or bytes), a cubin or a fatbin (bytes), or a pathlib.Path of one; a list of several, for one
+        architecture each, or {"sm_90a": cubin, "compute_80": ptx}. A device takes the one that fits best; PTX serves newer
+        devices too.
     contract: "(x: f32[R, N], eps: float = 1e-5) -> (y: f32[R, N])", as of any function (docs/signature.md).
     grid, block: up to three extents, each a number or an expression of the contract's dims and scalars: "ceildiv(N, 256)".
     args: what the kernel gets, in its order: names of tensors, and expressions; "workspace(4 * R)" is memory of so many

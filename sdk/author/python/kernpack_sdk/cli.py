@@ -30,6 +30,11 @@ _RUNTIME = {
     "profile": "Run a script and report the time that its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
 }
+# Commands that are programs of their own, and how to get each.
+_PROGRAMS = {
+    "import": ("kernpack_compiler._command", "pip install kernpack-compiler"),
+    "test": ("kernpack_sdk.testing.command", "pip install -U kernpack-sdk"),
+}
 _PASSED_ON = {"ignore_unknown_options": True, "help_option_names": []}
 _COLUMNS = os.environ.get("COLUMNS", "")  # how wide help is: what it says, else the terminal's, not too many
 
@@ -47,8 +52,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in _RUNTIME:
             return _handed_on(name, _RUNTIME[name], "kernpack._cli", "pip install kernpack")
-        if name == "test":
-            return _handed_on(name, COMMANDS[name], "kernpack_sdk.testing.command", "pip install -U kernpack-sdk")
+        if name in _PROGRAMS:
+            return _handed_on(name, COMMANDS[name], *_PROGRAMS[name])
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"kernpack_sdk.commands.{name.replace('-', '_')}").command

@@ -1,5 +1,5 @@
-"""The commands of `kernpack` that come with kernpack-sdk (../cli.py): each is the click command `command` of the module of its name (add-op: add_op),
-`test` a program of its own (../testing/command.py). Imports nothing: `kernpack --help` reads the table."""
+"""The commands of `kernpack` that come with kernpack-sdk (../cli.py): each is the click command `command` of the module of its name (add-op: add_op).
+`test` is a program of its own (../testing/command.py), and so is `import`, which kernpack-compiler has. Imports nothing: `kernpack --help` reads the table."""
 
 COMMANDS = {
     "add-op": "Add an op to a project: kernel, contract, gradient, test",
@@ -10,6 +10,7 @@ COMMANDS = {
     "config": "Print where the SDK is and what to compile with",
     "demo": "Call a small kernel from NumPy, PyTorch and JAX, and time it beside theirs",
     "dev": "Build in place, and again whenever a source is saved",
+    "import": "Make a function of a kernel that Triton, nvcc or another compiler compiled",
     "inspect": "Show what a module, a wheel or an installed package contains",
     "keygen": "Make an Ed25519 key for `kernpack sign`, outside of the project",
     "new": "Start a project: kernel, gradient, tests, packaging, CI",

@@ -13,7 +13,7 @@ import kernpack
 
 from kernpack_sdk.testing.case import Call, Op
 from kernpack_sdk.testing.derived import DerivedGenerator, forward_of
-from kernpack_sdk.testing.device import OnDevice, first_device
+from kernpack_sdk.testing.device import OnDevice, first_device, only_there
 from kernpack_sdk.testing.frameworks import NUMPY, Framework, Outcome
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
 from kernpack_sdk.testing.inputs import Inputs
@@ -54,7 +54,7 @@ class Bench:
 
     @functools.cached_property
     def on_cpu(self) -> bool:
-        return self.op.contract is None or self.op.contract.on in (None, "cpu")
+        return (self.op.contract is None or self.op.contract.on in (None, "cpu")) and not only_there(self.op)
 
     @functools.cached_property
     def _framework(self) -> Framework:

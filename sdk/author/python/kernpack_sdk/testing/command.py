@@ -79,6 +79,12 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         help="a file with generators of arguments (default: tests/kernpack_inputs.py)",
     )
     made.add_argument(
+        "--reference",
+        type=Path,
+        metavar="FILE",
+        help="a Python file; each function of the module must give what the function of its name there gives",
+    )
+    made.add_argument(
         "--timeout",
         type=number(float, "seconds, 0 or more", 0),
         default=0,
@@ -137,6 +143,7 @@ def run(options: argparse.Namespace) -> int:
                     options.jobs,
                     options.timeout,
                     options.emulate,
+                    options.reference,
                 )
                 facts, found = runner.run(plan, progress)
                 results += found

@@ -37,6 +37,16 @@ def has_code(op: Op) -> bool:
     return any((variant["target"] or "").split()[:1] == [KIND] for variant in op.module.functions[op.name].variants)
 
 
+def only_there(op: Op) -> bool:
+    """True if CUDA devices alone run it: the contract says so, or each implementation is for them."""
+    if op.contract is None:
+        return False
+    if op.contract.on is not None:
+        return op.contract.on == KIND
+    targets = [variant["target"] or "" for variant in op.module.functions[op.name].variants]
+    return bool(targets) and all(target.split()[:1] == [KIND] for target in targets)
+
+
 @functools.cache
 def first_device() -> Any:
     """None where there is no device."""

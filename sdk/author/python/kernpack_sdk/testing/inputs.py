@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import fnmatch
 import runpy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,9 @@ class Inputs:
 
     generated: tuple[Generated, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    references: Mapping[str, Callable[..., Any]] = field(
+        default_factory=dict
+    )  # functions in Python that compute what ops do
 
     def argument(self, op: str, name: str) -> Callable[..., Any] | None:
         found = (each.make for each in self.generated if each.name == name and fnmatch.fnmatchcase(op, each.op))
@@ -99,12 +102,7 @@ def read(path: Path | None) -> Inputs:
         if not DEFAULT.is_file():
             return Inputs()
         path = DEFAULT
-    if not path.is_file():
-        raise ValueError(f"inputs: expected a Python file with generators, got {path}, which isn't there")
-    try:
-        names = runpy.run_path(str(path))
-    except Exception as error:  # whatever the author's file raises
-        raise ValueError(f"{path}: {type(error).__name__}: {error}") from error
+    names = _run(path, "inputs: expected a Python file with generators")
     generated = [
         Generated(op, name, value)
         for value in names.values()
@@ -117,3 +115,21 @@ def read(path: Path | None) -> Inputs:
             item for item in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(item, Allowed)
         ]
     return Inputs(tuple(generated), tuple(allowed))
+
+
+def with_references(given: Inputs, path: Path) -> Inputs:
+    """Of the file, every function: the checks compare an op with the one of its name."""
+    names = _run(path, "--reference: expected a Python file with functions named as the module's")
+    return replace(
+        given, references={name: value for name, value in names.items() if callable(value) and name[:1] != "_"}
+    )
+
+
+def _run(path: Path, expected: str) -> dict[str, Any]:
+    """The names of the author's file."""
+    if not path.is_file():
+        raise ValueError(f"{expected}, got {path}, which isn't there")
+    try:
+        return runpy.run_path(str(path))
+    except Exception as error:  # whatever it raises
+        raise ValueError(f"{path}: {type(error).__name__}: {error}") from error

@@ -31,12 +31,13 @@ def kernpack_cases(
     seed: int = 0,
     inputs: str | os.PathLike[str] | None = None,
     emulate: bool = False,
+    reference: str | os.PathLike[str] | None = None,
 ) -> Callable[..., None]:
     """A parametrized test function: assign it to a name that begins with test_.
 
     module: an installed package, a path, or what kernpack.load gave. ops, checks: names or patterns. level: "quick" or "full".
     inputs: the file with generators; default: kernpack_inputs.py in the current folder's tests. emulate: run code for CUDA on an
-    emulated device.
+    emulated device. reference: a file of functions in Python that compute what the module's do.
     """
     import pytest
 
@@ -47,7 +48,13 @@ def kernpack_cases(
     if level not in ("quick", "full"):
         raise ValueError(f"kernpack_cases: level: expected 'quick' or 'full', got {level!r}")
     source, names = _source(module)
-    plan = Plan(source, Options(level, seed), Path(inputs) if inputs is not None else None, emulate=emulate)
+    plan = Plan(
+        source,
+        Options(level, seed),
+        Path(inputs) if inputs is not None else None,
+        emulate=emulate,
+        reference=Path(reference) if reference is not None else None,
+    )
     by_name = {check.name: check for check in all_checks()}
     cases = [(op, check.name) for op in chosen_ops(names, ops) for check in chosen_checks(checks)]
 

@@ -43,6 +43,7 @@ class Plan:
     jobs: int = 1
     patience: float = 0.0  # 0: that of the level
     emulate: bool = False  # CUDA devices are emulated
+    reference: Path | None = None  # a file of functions in Python that compute what the ops do
 
 
 class Process:
@@ -75,6 +76,7 @@ class Process:
             "level": plan.options.level,
             "seed": plan.options.seed,
             "inputs": str(plan.inputs) if plan.inputs else None,
+            "reference": str(plan.reference) if plan.reference else None,
             "progress": str(self._progress),
         }
         answer = self._ask(asked, 120)

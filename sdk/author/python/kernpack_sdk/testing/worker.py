@@ -24,7 +24,7 @@ from kernpack_sdk.testing import inputs
 from kernpack_sdk.testing.bench import Bench, Options
 from kernpack_sdk.testing.case import Finding, Op, Result, Skipped
 from kernpack_sdk.testing.checks import Check, all_checks
-from kernpack_sdk.testing.device import KIND, DeviceLost, first_device, has_code
+from kernpack_sdk.testing.device import KIND, DeviceLost, first_device, has_code, only_there
 
 _BEFORE = ("calls", "memory")  # they look at what keeps the others from running
 
@@ -95,7 +95,7 @@ def _why_not(bench: Bench, check: Check) -> str:
         if bench.inputs.arguments(bench.op.name) is None:
             return f'the function has no contract; write @arguments("{bench.op.name}") in tests/kernpack_inputs.py to test it'
     else:
-        if not bench.on_cpu and contract.on != KIND:
+        if not bench.on_cpu and not only_there(bench.op):
             return f"the function runs on {contract.on} only"
         if not bench.on_cpu and not check.arrays:
             return f"the function runs on {KIND} only, and this check needs a function of the CPU"
@@ -139,6 +139,8 @@ def main() -> int:
 
     try:
         given = inputs.read(Path(asked["inputs"]) if asked["inputs"] else None)
+        if asked["reference"]:
+            given = inputs.with_references(given, Path(asked["reference"]))
         if os.environ.get("KERNPACK_EMULATOR"):
             first_device()  # where it can't be had, that is the error
         worker = Worker(asked["source"], Options(asked["level"], asked["seed"]), given, announce)
@@ -146,6 +148,12 @@ def main() -> int:
         answer({"error": f"{type(error).__name__}: {error}"})
         return 1
     functions = sorted(worker.module.functions)
+    if asked["reference"] and not given.references.keys() & set(functions):
+        listed = ", ".join(functions)
+        answer(
+            {"error": f"{asked['reference']}: expected a function named as one of the module's ({listed}), found none"}
+        )
+        return 1
     on_device = [name for name in functions if has_code(Op.of(worker.module, name))]
     facts = {"functions": functions, "module": worker.module.name, "version": worker.module.version}
     answer({**facts, KIND: on_device})

@@ -94,7 +94,7 @@ def _places(bench: Bench, kind: _Kind, ops: list[Op]) -> tuple[Callable[[Call, A
     """How declared derivatives are computed: by torch, or by calls on the device of what runs there only. And the device that is to
     compute the CPU's, where all have code for it."""
     there = device.first_device() is not None
-    only = next((op for op in (bench.op, *ops) if op.contract is not None and op.contract.on == device.KIND), None)
+    only = next((op for op in (bench.op, *ops) if device.only_there(op)), None)
     if only is None:
         beside = there and all(device.has_code(op) for op in (bench.op, *ops))
         return kind.by_torch, device.OnDevice() if beside else None
