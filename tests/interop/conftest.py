@@ -46,3 +46,8 @@ def peer_values_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def peer_globals_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_for_peer("peer_globals.cc", tmp_path_factory.mktemp("peer_globals"))
+
+
+@pytest.fixture(scope="session")
+def peer_kernels_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_for_peer("peer_kernels.cc", tmp_path_factory.mktemp("peer_kernels"))

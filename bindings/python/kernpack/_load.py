@@ -11,11 +11,12 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kernpack import _core
+from kernpack._contracts import ReadContracts, read_contracts
 from kernpack._imports import when_imported
 from kernpack._module import Module
 from kernpack._peer import announce_peer
@@ -27,7 +28,11 @@ _EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3t?)\.so$")
 
 
 def load(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, probe: bool = False, **build: Any
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    probe: bool = False,
+    contracts: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    **build: Any,
 ) -> Module:
     """Loads a kernel module.
 
@@ -35,12 +40,16 @@ def load(
         paths. Several objects become one module, merged by function name. Or the path of a source (.cc, .cpp, .cxx, .c, .cu) or
         several: they are compiled into one module, which is kept until a file that was read or an option changes.
     probe: load it in a child process first, so that an object that crashes while loading is an error.
+    contracts: for one file that was built with apache-tvm-ffi, whose functions have no contracts: the path of a TOML file with some,
+        or a dict, {"scale": "(x: f32[N]) -> (y: f32[N])"}; docs/peer.md has all that it may say.
     build: of sources: extra_cflags, extra_cuda_cflags, extra_ldflags, include_paths (or extra_include_paths), verbose,
         build_directory, with_cuda, as torch.utils.cpp_extension has them.
 
     Raises ImportError or FileNotFoundError if it is not found, OSError or ValueError if it isn't a valid module.
     Loading the same content again returns the same functions.
     """
+    if contracts is not None:
+        return _load_with_contracts(source, contracts, probe, build)
     if build or not isinstance(source, str) or source.endswith(_SOURCES):
         made = _from_sources(source, probe, build)
         if made is not None:
@@ -55,6 +64,21 @@ def load(
         raise ValueError("kernpack.load: expected a package name, a path or several paths, got none")
     files = [file for part in source for file in path_files(Path(_checked_path(part)))]
     return _load_files(files, os.pathsep.join(map(str, files)), probe=probe, by_path=True)
+
+
+def _load_with_contracts(source: Any, contracts: Any, probe: bool, build: dict[str, Any]) -> Module:
+    if build:
+        raise TypeError(
+            f"kernpack.load: {', '.join(sorted(build))}: an option for compiling, and contracts are for files that are"
+        )
+    is_package = isinstance(source, str) and not _looks_like_path(source)
+    text = source if is_package else _checked_path(source)
+    files = package_files(text) if is_package else [text] if text.endswith(".so") else path_files(Path(text))
+    if len(files) != 1:
+        raise ValueError(
+            f"kernpack.load: contracts: expected one shared object, got {len(files)} in {text}: pass the path of one"
+        )
+    return _load_files(files, text, probe=probe, by_path=not is_package, contracts=read_contracts(contracts))
 
 
 def _from_sources(source: Any, probe: bool, build: dict[str, Any]) -> Module | None:
@@ -110,11 +134,14 @@ def _looks_like_path(text: str) -> bool:
     return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
 
 
-def _load_files(files: Sequence[str | os.PathLike[str]], source: str, *, probe: bool, by_path: bool) -> Module:
+def _load_files(
+    files: Sequence[str | os.PathLike[str]], source: str, *, probe: bool, by_path: bool, contracts: str | None = None
+) -> Module:
     announce_peer()
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
-    module = Module(_core.load(tuple(map(str, files)), _PROBE if probe else 0), source, by_path=by_path)
+    loaded = _core.load(tuple(map(str, files)), _PROBE if probe else 0, contracts)
+    module = Module(loaded, source, by_path=by_path, contracts=contracts)
     announce(module)
     return module
 
@@ -233,9 +260,12 @@ def installed() -> dict[str, str]:
     return _entry_points()
 
 
-def _reload(source: str, by_path: bool, name: str, version: str, digest: str) -> Module:
+def _reload(source: str, by_path: bool, name: str, version: str, digest: str, contracts: str | None = None) -> Module:
     """Loads a pickled module: the same content, or an error."""
-    module = load(source.split(os.pathsep)) if by_path else load(source)
+    if contracts is not None:
+        module = load(source, contracts=ReadContracts(contracts))
+    else:
+        module = load(source.split(os.pathsep)) if by_path else load(source)
     if module.digest != digest:
         raise ImportError(
             f"kernpack: pickled with {name} {version} (content {digest[:12]}), but here '{source}' is {module.name} "
@@ -245,7 +275,8 @@ def _reload(source: str, by_path: bool, name: str, version: str, digest: str) ->
 
 
 def _pickled(module: Module) -> tuple[Any, ...]:
-    return _reload, (module._source, module._by_path, module.name, module.version, module.digest)
+    known = (module._source, module._by_path, module.name, module.version, module.digest)
+    return _reload, known if module._contracts is None else (*known, str(module._contracts))
 
 
 copyreg.pickle(Module, _pickled)  # here, since a Module doesn't know how it was found

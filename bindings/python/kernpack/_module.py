@@ -122,11 +122,12 @@ class Module:
     digest = _Fact()
     sdk_version = _Fact()
 
-    def __init__(self, capsule: object, source: str, *, by_path: bool) -> None:
+    def __init__(self, capsule: object, source: str, *, by_path: bool, contracts: str | None = None) -> None:
         self._loaded = capsule  # until the process ends, as the code is
         self._capsule: object | None = capsule
         self._source = source
         self._by_path = by_path
+        self._contracts = contracts  # those that its load was given, as the host reads them
         self._rebuild: Callable[[], Module] | None = None  # of a module that was compiled from files: does it again
 
     @functools.cached_property
@@ -151,7 +152,10 @@ class Module:
 
     def _take_over(self, fresh: Module) -> None:
         """Becomes what another load of it gave; nothing that is known of the old code stays."""
-        stays = {name: fresh.__dict__[name] for name in ("_loaded", "_capsule", "_source", "_by_path", "_rebuild")}
+        stays = {
+            name: fresh.__dict__[name]
+            for name in ("_loaded", "_capsule", "_source", "_by_path", "_contracts", "_rebuild")
+        }
         self.__dict__.clear()
         self.__dict__.update(stays)
 

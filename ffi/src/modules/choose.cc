@@ -27,7 +27,7 @@ std::string TargetText(const Variant& variant) {
 }  // namespace
 
 TargetMatch Suits(const KpLoadedModule& module, const Function& function, const Variant& variant, KpDLDevice device) {
-  if (module.any_device) return {0, "it checks its device itself"};
+  if (module.any_device && !function.program) return {0, "it checks its device itself"};
   if (const char* target = variant.info().target) {
     if (device.device_type == KP_DEVICE_CPU) return MatchCpu(target, module.cpu);
     if (auto match = AskBackend(target, device)) return *std::move(match);

@@ -65,7 +65,7 @@ class FunctionIndex;
 // A table for a module that has none.
 struct MadeTable {
   std::vector<KpFunctionDef> functions;
-  std::vector<KpFunctionInfo> infos;
+  std::deque<KpFunctionInfo> infos;
   std::deque<std::string> strings;
 };
 
@@ -80,7 +80,8 @@ struct KpLoadedModule {
   std::string path;
   std::string digest;
   kernpack::host::CpuSpec cpu;  // what its variants were chosen for
-  bool any_device = false;  // its functions look after their device themselves (modules built with the peer's SDK)
+  bool any_device =
+      false;  // its functions without a contract look after their device themselves (modules built with the peer's SDK)
 
   std::vector<kernpack::host::Part> parts;
   std::unique_ptr<kernpack::host::MadeTable> made_table;

@@ -187,7 +187,9 @@ int MakeOwnModule(const std::vector<AskedFile>& files, KpLoadedModule* out) {
   return Make(std::move(parts), files.size() == 1 && files[0].known, files[0].library->verified, out);
 }
 
-std::string DigestOfAll(const std::vector<AskedFile>& files) {
+// With contracts a file is another module than without.
+std::string DigestOfAll(const std::vector<AskedFile>& files, std::string_view contracts) {
+  if (!contracts.empty()) return Digest(files[0].library->digest + '\n' + std::string(contracts));
   if (files.size() == 1) return files[0].library->digest;
   std::string all;
   for (const AskedFile& file : files) all += file.library->digest;
@@ -220,18 +222,29 @@ void LogLoad(const std::vector<AskedFile>& files, const KpLoadedModule& module, 
   Log(KP_LOG_DEBUG, line);
 }
 
-int MakeModule(const std::vector<AskedFile>& files, const std::string& digest, const KpLoadedModule** out) {
+int MakeModule(const std::vector<AskedFile>& files, std::string_view contracts, const std::string& digest,
+               const KpLoadedModule** out) {
   auto module = std::make_unique<KpLoadedModule>();
   module->digest = digest;
   if (MachineCpu(&module->cpu) != 0) return -1;
   const bool peer = files.size() == 1 && !files[0].library->symbols.has_query;
-  if ((peer ? kGuests.build_module(*files[0].library, module.get()) : MakeOwnModule(files, module.get())) != 0)
+  if (!peer && !contracts.empty()) {
+    return kp_raise(
+        "ValueError",
+        "kernpack.load: contracts: expected a file that was built with apache-tvm-ffi, got '%s', a Kernpack "
+        "module: its functions have contracts already, so leave the option out",
+        files[0].path);
+  }
+  if ((peer ? kGuests.build_module(*files[0].library, contracts, module.get()) : MakeOwnModule(files, module.get())) !=
+      0) {
     return -1;
+  }
   *out = Leaked<Registry>().Publish(std::move(module));
   return 0;
 }
 
-int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out) {
+int Load(const char* const* paths, int32_t count, uint32_t flags, std::string_view contracts,
+         const KpLoadedModule** out) {
   if (!paths || count < 1) return kp_raise("ValueError", "kernpack.load: expected at least one path, got %d", count);
   Registry& registry = Leaked<Registry>();
   const std::lock_guard lock(registry.loading);
@@ -246,10 +259,10 @@ int Load(const char* const* paths, int32_t count, uint32_t flags, const KpLoaded
     file.path = Intern(paths[i]);
     files.push_back(std::move(file));
   }
-  const std::string digest = DigestOfAll(files);
+  const std::string digest = DigestOfAll(files, contracts);
   *out = registry.Find(digest);
   const bool is_new = *out == nullptr;
-  if (is_new && MakeModule(files, digest, out) != 0) return -1;
+  if (is_new && MakeModule(files, contracts, digest, out) != 0) return -1;
   LogLoad(files, **out, is_new, began);
   for (const AskedFile& file : files) RememberFile(file.path, file, files.size() == 1);
   return 0;
@@ -289,7 +302,13 @@ using namespace kernpack::host;
 
 extern "C" int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out) {
   *out = nullptr;
-  return Guard("kp_module_load", [&] { return Load(paths, count, flags, out); });
+  return Guard("kp_module_load", [&] { return Load(paths, count, flags, {}, out); });
+}
+
+extern "C" int kp_module_load_contracts(const char* path, KpBytes contracts, uint32_t flags,
+                                        const KpLoadedModule** out) {
+  *out = nullptr;
+  return Guard("kp_module_load_contracts", [&] { return Load(&path, 1, flags, View(contracts), out); });
 }
 
 extern "C" int kp_module_adopt(const KpModule* module, const KpLoadedModule** out) {

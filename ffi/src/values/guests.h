@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <kernpack/host/host.h>
 
@@ -28,8 +29,9 @@ struct Guests {
   std::set<std::string> (*global_names)();
   // Loads the library where it has to, for the module at `path`: 0, or -1 with ImportError raised. Calls must not overlap.
   int (*require)(const char* path);
-  // Makes a module of the functions of a file that was built with its SDK. 0, or -1 raised.
-  int (*build_module)(const Library& library, KpLoadedModule* out);
+  // Makes a module of the functions of a file that was built with its SDK. contracts: those of kp_module_load_contracts, or empty. 0, or
+  // -1 raised.
+  int (*build_module)(const Library& library, std::string_view contracts, KpLoadedModule* out);
 };
 
 extern const Guests kGuests;  // guests/guests.cc

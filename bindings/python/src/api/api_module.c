@@ -8,7 +8,7 @@ static PyObject* Capsule(const KpLoadedModule* loaded) {
   return PyCapsule_New((void*)(uintptr_t)loaded, KPY_MODULE_CAPSULE, NULL);
 }
 
-PyObject* kpy_api_load(PyObject* list, uint32_t flags) {
+PyObject* kpy_api_load(PyObject* list, uint32_t flags, KpBytes contracts) {
   const KpLoadedModule* loaded;
   const Py_ssize_t count = PyTuple_Size(list);
   const char** paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
@@ -27,7 +27,8 @@ PyObject* kpy_api_load(PyObject* list, uint32_t flags) {
   }
   if (rc == 0) {
     Py_BEGIN_ALLOW_THREADS; /* KP_MODULE_INIT may be slow, or call back into Python */
-    rc = kp_module_load(paths, (int32_t)count, flags, &loaded);
+    rc = contracts.size != 0 && count == 1 ? kp_module_load_contracts(paths[0], contracts, flags, &loaded)
+                                           : kp_module_load(paths, (int32_t)count, flags, &loaded);
     Py_END_ALLOW_THREADS;
   }
   PyMem_Free(paths);

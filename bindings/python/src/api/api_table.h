@@ -9,7 +9,7 @@
 /* clang-format off */
 #define KPY_API(X) \
   /* modules: api_module.c, function.c */ \
-  X(2, load, "load", "-> a loaded module, a capsule", TUPLE, paths, UINT32, flags) \
+  X(3, load, "load", "-> a loaded module, a capsule", TUPLE, paths, UINT32, flags, OPT_STR, contracts) \
   X(1, adopt, "adopt", "of a KpModule that is never freed -> a loaded module", ADDRESS, address) \
   X(1, module_facts, "module_facts", "-> (name, version, path, digest, sdk_version)", MODULE, module) \
   X(1, module_gradients, "module_gradients", "-> JSON text", MODULE, module) \

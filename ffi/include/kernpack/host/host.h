@@ -175,6 +175,12 @@ enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child pro
  * twice returns the same module. A file of an installed distribution must have the hash in its RECORD. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
  * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
 KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
+/* As kp_module_load() of one file that was built with apache-tvm-ffi's SDK, whose functions get contracts. `contracts` is a JSON list:
+ * [{"name": ours, "contract": its text, "calls": the function's own name (default: name), "args": [names of parameters, results and
+ * dims, numbers, true, false, null] in the order in which the function takes them (default: parameters, results), "grad", "jvp":
+ * [names, as KP_GRAD and KP_JVP have them], "doc", "at": the place of it, for errors}], all but the first two optional. The digest of
+ * the module is another with each text. */
+KP_HOST_API int kp_module_load_contracts(const char* path, KpBytes contracts, uint32_t flags, const KpLoadedModule** out);
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
  * KERNPACK_TVM_FFI_LIB is not set. NULL or "": unknown. Bindings call it; the file is opened only when needed. */
 KP_HOST_API int kp_peer_set_library(const char* path);

@@ -5,7 +5,9 @@
 #include <unordered_map>
 
 #include "base/loader/platform.h"
+#include "guests/peer/contracts.h"
 #include "guests/peer/peer.h"
+#include "modules/function_index.h"
 
 namespace kernpack::host {
 namespace {
@@ -45,7 +47,7 @@ bool IsFunction(std::string_view alias) { return !alias.starts_with(kMetadata) &
 
 }  // namespace
 
-int BuildPeerModule(const Library& library, KpLoadedModule* out) {
+int BuildPeerModule(const Library& library, std::string_view contracts, KpLoadedModule* out) {
   out->name = NameFromPath(library.path);
   out->sdk_version = "apache-tvm-ffi";
   out->path = library.path;
@@ -55,7 +57,6 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
   const std::vector<std::string>& aliases = library.symbols.aliases;
   const size_t most = aliases.size() + library.symbols.globals.size();
   table.functions.reserve(most);
-  table.infos.reserve(most);
   std::unordered_map<std::string_view, size_t> places;
   const auto add = [&](const std::string& name, KpSafeCall call, void* self) {
     places.emplace(name, places.size());
@@ -87,8 +88,9 @@ int BuildPeerModule(const Library& library, KpLoadedModule* out) {
     KpFunctionInfo& info = table.infos[found->second];
     (metadata ? info.cxx_types : info.doc) = table.strings.back().c_str();
   }
+  if (!contracts.empty() && AddContracts(contracts, library.path.c_str(), &table) != 0) return -1;
   out->parts = {Part{nullptr, nullptr, library.path.c_str(), table.functions}};
-  return 0;
+  return contracts.empty() || IndexOf(*out) != nullptr ? 0 : -1;  // an index checks gradients
 }
 
 }  // namespace kernpack::host

@@ -12,9 +12,9 @@
 
 namespace kernpack::host {
 
-// Makes a module of the library's `__tvm_ffi_` functions: positional, untyped, named after the file. Returns 0, or -1
-// raised.
-int BuildPeerModule(const Library& library, KpLoadedModule* out);
+// Makes a module of the library's `__tvm_ffi_` functions, named after the file: positional and untyped, but for those that `contracts`
+// (contracts.h; may be empty) gives a contract. Returns 0, or -1 raised.
+int BuildPeerModule(const Library& library, std::string_view contracts, KpLoadedModule* out);
 
 // The peer's metadata in the words KpFunctionInfo.cxx_types uses.
 // {"type_schema": "{\"type\": \"ffi.Function\", ...}"} -> "(int, Tensor) -> None"; empty when it is anything else.
