@@ -84,7 +84,9 @@ def test_a_file_installed_a_moment_ago(lock: bool, compile_fake: Compile, tmp_pa
     environment = {}
     if lock:
         digest = record_line("", path.read_bytes()).split(",")[1]
-        wheel = f'{{"name": "some-kernels", "version": "1.0", "abi": 1, "platforms": [], "files": {{"a.so": "{digest}"}}}}'
+        wheel = (
+            f'{{"name": "some-kernels", "version": "1.0", "abi": 1, "platforms": [], "files": {{"a.so": "{digest}"}}}}'
+        )
         (tmp_path / "lock").write_text(f'{{"kernpack_lock": 1, "wheels": [{wheel}]}}')
         environment["KERNPACK_REQUIRE_LOCK"] = str(tmp_path / "lock")
     assert in_child("import pathlib; pathlib.Path(files[0]).touch()\n" + LOAD, cache, path, **environment) == (

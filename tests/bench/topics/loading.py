@@ -154,14 +154,21 @@ def _large(smallest: tuple[Path, Path]) -> list[Row]:
             shutil.rmtree(folder / "cache", ignore_errors=True)
             first.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment) / 1e3)
             hashing.samples.append(_in_process(_HASH, site / "ours.so", environment) / 1e3)
-        left = sum(path.lstat().st_size for path in (folder / "cache").rglob("*") if path.is_file() and not path.is_symlink())
+        left = sum(
+            path.lstat().st_size for path in (folder / "cache").rglob("*") if path.is_file() and not path.is_symlink()
+        )
         later, theirs = Timing(), Timing()
         for _ in range(5):
             later.samples.append(_in_process(_LOAD_OURS, site / "ours.so", environment))
             theirs.samples.append(_in_process(_LOAD_THEIRS, site / "theirs.so", environment))
         return [
             timed_row(
-                "loading", "first load of 300 MB", {"ours": first, "theirs": hashing}, 1.0, unit="ms", peer="its SHA-256"
+                "loading",
+                "first load of 300 MB",
+                {"ours": first, "theirs": hashing},
+                1.0,
+                unit="ms",
+                peer="its SHA-256",
             ),
             timed_row("loading", "a later load of 300 MB", {"ours": later, "theirs": theirs}, 1.0, unit="us"),
             Row("loading", "disk used beside a wheel of 300 MB", left, None, unit="bytes", goal=0.0),

@@ -80,7 +80,9 @@ def _warm(options: argparse.Namespace) -> int:
     for problem in problems:
         print(problem, file=sys.stderr)
     for file, verified in warmed.items():
-        print(f"{file}: " + (f"as {verified} installed it" if verified else "no RECORD has a digest; loads will read it"))
+        print(
+            f"{file}: " + (f"as {verified} installed it" if verified else "no RECORD has a digest; loads will read it")
+        )
     if not warmed and not problems:
         print("no kernel wheel is installed here; pip install one first", file=sys.stderr)
         return 1
@@ -88,7 +90,7 @@ def _warm(options: argparse.Namespace) -> int:
 
 
 def _modules(found: metadata.Distribution) -> list[str]:
-    """The paths of its modules; the runtime's own libraries are no modules."""
+    """The paths of its modules; the runtime's own libraries aren't modules."""
     from kernpack import _lock
     from kernpack._load import is_module
 
