@@ -48,17 +48,18 @@ suite() {
   [ "$STATUS" -eq 0 ] || FAILED+=("$1")
 }
 
-# together <name>=<command>...: suites side by side, for those that keep less than two cores busy. A command is a script of its own; their
-# outputs follow one another.
+# together <name>=<command>...: suites side by side, for those that keep less than two cores busy. A command is a script of its own or a
+# function; their outputs follow one another.
 together() {
   local one name
   mkdir -p "$LOGS"
   for one in "$@"; do
     {
-      local start=$SECONDS status=0
+      local start=$SECONDS
+      set +e # see attempt
       # shellcheck disable=SC2086 # a command and its arguments
-      ${one#*=} >"$LOGS/${one%%=*}.log" 2>&1 || status=$?
-      echo "$status $((SECONDS - start))" >"$LOGS/${one%%=*}.done"
+      (set -e && ${one#*=}) >"$LOGS/${one%%=*}.log" 2>&1
+      echo "$? $((SECONDS - start))" >"$LOGS/${one%%=*}.done"
     } &
   done
   wait
@@ -69,6 +70,14 @@ together() {
     cat "$LOGS/$name.log"
     record "$name" "$seconds" ' (side by side)'
     [ "$STATUS" -eq 0 ] || FAILED+=("$name")
+  done
+}
+
+# need_passed <name>...: ends the script where one of these suites failed, without which later ones can't run.
+need_passed() {
+  local name
+  for name in "$@"; do
+    case " ${FAILED[*]} " in *" $name "*) suites || exit 1 ;; esac
   done
 }
 
@@ -111,6 +120,12 @@ compile_python() {
   local python=$1
   shift
   [ -z "${PYTHONDONTWRITEBYTECODE:-}" ] || "$python" -m compileall -qq -j 0 "$@" || true
+}
+
+# find_nvcc: where the machine has no CUDA toolkit, PyPI's nvcc comes onto PATH.
+find_nvcc() {
+  local nvcc=("$VENV"/lib/python3*/site-packages/nvidia/cu13/bin)
+  command -v nvcc >/dev/null || export PATH=$PATH:${nvcc[0]}
 }
 
 # need_venv <folder> <requirements file> [<pip option>...]: a virtual environment with exactly these requirements installed;

@@ -9,8 +9,6 @@
 namespace kernpack::emulator {
 namespace {
 
-uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
-
 void PutPredicate(Warp& warp, uint32_t slot, uint32_t mask, uint32_t bits) {
   if (slot == kNoOperand) return;
   uint32_t& word = *Words(warp, slot);

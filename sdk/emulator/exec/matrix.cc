@@ -27,7 +27,6 @@ void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
        Text("needs all 32 lanes of the warp, and only 0x%08x run it", mask));
 }
 
-uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
 double* Doubles(Warp& warp, uint32_t slot) { return reinterpret_cast<double*>(warp.registers + slot); }
 
 // Calls `use` with what reads element `index` of a lane's register, so that loops over elements are compiled for their type.

@@ -70,6 +70,9 @@ struct Warp {
   uint32_t live() const { return threads & ~exited; }
 };
 
+// A register's words, one for each lane.
+inline uint32_t* Words(Warp& warp, uint32_t slot) { return reinterpret_cast<uint32_t*>(warp.registers + slot); }
+
 // The only thread of a warp, which never parts or meets: a block of one thread is nothing else.
 enum class Alone : uint8_t {
   kNeedsGroups,  // at an instruction that concerns others or ends the thread, or where something is noted of each register

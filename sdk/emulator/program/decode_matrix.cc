@@ -7,12 +7,12 @@
 namespace kernpack::emulator {
 namespace {
 
-struct Form {
+struct MatrixForm {
   std::string_view shape, type;  // of A and B
   uint32_t rows, depth;
   Element element;
 };
-constexpr Form kForms[] = {
+constexpr MatrixForm kMatrixForms[] = {
     {"m16n8k8", "f16", 16, 8, Element::kHalf},     {"m16n8k16", "f16", 16, 16, Element::kHalf},
     {"m16n8k8", "bf16", 16, 8, Element::kBrain},   {"m16n8k16", "bf16", 16, 16, Element::kBrain},
     {"m16n8k4", "tf32", 16, 4, Element::kTf32},    {"m16n8k8", "tf32", 16, 8, Element::kTf32},
@@ -25,10 +25,10 @@ constexpr Form kForms[] = {
     {"m16n8k32", "e4m3", 16, 32, Element::kE4m3},  {"m16n8k32", "e5m2", 16, 32, Element::kE5m2},
 };
 
-const Form* Find(std::string_view shape, std::string_view type) {
-  const auto* found = std::find_if(std::begin(kForms), std::end(kForms),
-                                   [&](const Form& form) { return form.shape == shape && form.type == type; });
-  return found == std::end(kForms) ? nullptr : found;
+const MatrixForm* Find(std::string_view shape, std::string_view type) {
+  const auto* found = std::find_if(std::begin(kMatrixForms), std::end(kMatrixForms),
+                                   [&](const MatrixForm& form) { return form.shape == shape && form.type == type; });
+  return found == std::end(kMatrixForms) ? nullptr : found;
 }
 
 bool IsEight(Element element) { return element == Element::kE4m3 || element == Element::kE5m2; }
@@ -62,8 +62,8 @@ void Decoder::Multiply(Mnemonic mnemonic) {
   // mma.sync.aligned.<shape>.row.col.<D>.<A>.<B>.<C>
   if (parts.size() != 10 || parts[1] != "sync" || parts[2] != "aligned" || parts[4] != "row" || parts[5] != "col")
     Refuse("isn't emulated; mma.sync.aligned.<shape>.row.col with four types is");
-  const Form* const a = Find(parts[3], parts[7]);
-  const Form* const b = Find(parts[3], parts[8]);
+  const MatrixForm* const a = Find(parts[3], parts[7]);
+  const MatrixForm* const b = Find(parts[3], parts[8]);
   Element d{};
   if (a == nullptr || b == nullptr ||
       (a != b && !(IsInteger(a->element) && IsInteger(b->element)) && !(IsEight(a->element) && IsEight(b->element))) ||

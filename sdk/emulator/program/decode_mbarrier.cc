@@ -7,12 +7,12 @@ namespace kernpack::emulator {
 namespace {
 
 // Which operation it is, and how many operands follow the address at least and at most.
-struct Form {
+struct MBarrierForm {
   const char* name;
   MBarrierOp op;
   uint8_t least, most;
 };
-constexpr Form kForms[] = {
+constexpr MBarrierForm kMBarrierForms[] = {
     {"mbarrier.init", MBarrierOp::kInit, 1, 1},
     {"mbarrier.inval", MBarrierOp::kInvalidate, 0, 0},
     {"mbarrier.arrive", MBarrierOp::kArrive, 0, 1},
@@ -52,8 +52,8 @@ void Decoder::MemoryBarrier(Mnemonic mnemonic) {
   for (const char* hint : {"release", "acquire", "cta", "cluster"}) mnemonic.Take(hint);
   out.space = TakeSpace(&mnemonic, &out.flags);
   if (!mnemonic.Take("b64") || (out.space != Space::kShared && out.space != Space::kGeneric)) Refuse("isn't emulated");
-  const Form* form = nullptr;
-  for (const Form& each : kForms) {
+  const MBarrierForm* form = nullptr;
+  for (const MBarrierForm& each : kMBarrierForms) {
     if (mnemonic.Joined() == each.name) form = &each;
   }
   if (form == nullptr) Refuse("isn't emulated");
