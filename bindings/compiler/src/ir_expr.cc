@@ -58,7 +58,8 @@ Expr SelectOf(py::handle condition, py::handle then, py::handle otherwise) {
 // `counter` was made by reduction_variable(), and `body` uses it.
 Expr ReduceOf(const std::string& op, const Expr& counter, py::handle begin, py::handle end, int lanes,
               const Expr& body) {
-  return ir::Reduce(ToOp(op), counter->var(), ToExpr(begin, &counter->type), ToExpr(end, &counter->type), lanes, body);
+  const Op joined = op == "argmax" ? Op::kArgMax : op == "argmin" ? Op::kArgMin : ToOp(op);
+  return ir::Reduce(joined, counter->var(), ToExpr(begin, &counter->type), ToExpr(end, &counter->type), lanes, body);
 }
 
 Expr ExternOf(const std::string& name, py::handle type, const py::args& args) {
@@ -166,7 +167,7 @@ Op ToOp(const std::string& name) {
   Op op;
   if (!ir::OpFromName(name, &op))
     KP_THROW(ValueError) << "the IR has no operation '" << name
-                         << "' to join values; it has +, *, min, max, minimum, maximum, &, | and ^";
+                         << "' to join values; it has +, *, min, max, minimum, maximum, argmin, argmax, &, | and ^";
   return op;
 }
 

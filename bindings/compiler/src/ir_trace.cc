@@ -167,6 +167,8 @@ void BindIrTrace(py::module_& module) {
   module.def("record_for", &RecordFor);
   module.def("record_if",
              [](py::handle condition, const Body& body) { Record(ir::If(ToExpr(condition), body.statements)); });
+  module.def("record_while",
+             [](py::handle condition, const Body& body) { Record(ir::While(ToExpr(condition), body.statements)); });
   module.def("record_otherwise", &RecordOtherwise);
   module.def("record_launch", [](py::handle grid, py::handle block, py::handle shared, const Body& body) {
     Record(ir::Launch(ToExprs(grid), ToExprs(block), ToExpr(shared), body.statements));
@@ -184,6 +186,8 @@ void BindIrTrace(py::module_& module) {
 
 values: up to 4 integers, which take the places of "{}" in the message.)");
   module.def("barrier", [] { Record(ir::Barrier()); }, "Waits for all threads of the block; inside a launch.");
+  module.def("break_", [] { Record(ir::Break()); }, "Leaves the innermost loop, `serial` or `repeat`.");
+  module.def("continue_", [] { Record(ir::Continue()); }, "Goes on with the next round of the innermost loop.");
   module.def("return_", [] { Record(ir::Return()); }, "Ends the function.");
   module.def("evaluate", [](py::handle value) { Record(ir::Evaluate(ToExpr(value))); }, py::arg("value"));
   module.def("call", &CallOf);

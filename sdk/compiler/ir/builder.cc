@@ -80,6 +80,13 @@ void FunctionBuilder::Unrolled(std::string name, Expr begin, Expr end, const Bod
   For(std::move(name), std::move(begin), std::move(end), body, ForKind::kUnrolled);
 }
 
+void FunctionBuilder::While(Expr condition, const std::function<void()>& body) {
+  Block block = Collect(body);
+  Add(ir::While(std::move(condition), std::move(block)));
+}
+void FunctionBuilder::Break() { Add(ir::Break()); }
+void FunctionBuilder::Continue() { Add(ir::Continue()); }
+
 void FunctionBuilder::If(Expr condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   Block body = Collect(then);
   Block alternative = Collect(otherwise);

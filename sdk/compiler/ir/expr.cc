@@ -335,17 +335,19 @@ Expr Reduce(Op op, Var var, Expr begin, Expr end, int lanes, Expr body) {
   if (!var) KP_THROW(ValueError) << "reduce: expected a variable, got none";
   CheckScalarIndex(begin, "reduce");
   CheckPresent(body, "reduce");
-  if (!IsReduction(op)) KP_THROW(ValueError) << "reduce: '" << OpName(op) << "' isn't a reduction";
+  if (!IsReduction(op) && !IsArg(op)) KP_THROW(ValueError) << "reduce: '" << OpName(op) << "' isn't a reduction";
   if (!end || begin->type != var->type || end->type != var->type) {
     KP_THROW(TypeError) << "reduce: " << var->name << " and its bounds must be all i32 or all i64";
   }
   if (body->type.lanes != 1) KP_THROW(TypeError) << "reduce: expected a scalar, got " << TypeName(body->type);
-  CheckAccepts(op, body->type);
+  CheckAccepts(IsArg(op) ? Op::kMax : op, body->type);
+  if (IsArg(op) && lanes != 0)
+    KP_THROW(ValueError) << "reduce: " << OpName(op) << ": expected order sequential, got any(" << lanes << ')';
   if (lanes != 0 && (lanes < 2 || !IsSupported(WithLanes(kF32, lanes)))) {
     KP_THROW(ValueError) << "reduce: expected order sequential, or any with 2, 4, ... or " << kMaxLanes
                          << " lanes, got any(" << lanes << ')';
   }
-  const Type t = body->type;
+  const Type t = IsArg(op) ? var->type : body->type;
   return Make(Op::kReduce, t, {std::move(begin), std::move(end), std::move(body)},
               Reduction{op, std::move(var), lanes});
 }

@@ -96,7 +96,9 @@ void IndexForms::Count(const Var& var, const Expr& begin, const Expr& end) {
   NoteRuns(low, past, &assumed_);
 }
 
-void IndexForms::Bind(const Var& var, const Expr& value) { values_[var.get()] = Of(value); }
+void IndexForms::Bind(const Var& var, const Expr& value) {
+  values_[var.get()] = value ? Of(value) : std::nullopt;
+}
 
 std::optional<Poly> IndexForms::Of(const Expr& e) {
   if (!IsInteger(e->type)) return std::nullopt;
@@ -127,6 +129,7 @@ std::optional<Poly> IndexForms::Of(const Expr& e) {
     const std::optional<Poly> steps = stride ? Poly::Multiply(*stride, Poly(lane)) : std::nullopt;
     return base && steps ? Poly::Add(*base, *steps) : std::nullopt;
   }
+  if (e->op == Op::kXor) return OfFlipped(e);
   const bool truncates = e->op == Op::kDiv || e->op == Op::kRem,
              floors = e->op == Op::kFloorDiv || e->op == Op::kFloorMod;
   if (!truncates && !floors && e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return std::nullopt;
@@ -140,6 +143,24 @@ std::optional<Poly> IndexForms::Of(const Expr& e) {
   const std::optional<Poly> made =
       e->op == Op::kMul ? Poly::Multiply(*a, *b) : Poly::Add(*a, *b, e->op == Op::kAdd ? 1 : -1);
   return made && Fits(*made, e->type) ? made : std::nullopt;
+}
+
+// e ^ c for a constant: each bit of c takes 2^k away where e has it, and adds 2^k where it doesn't. Of two's complement.
+std::optional<Poly> IndexForms::OfFlipped(const Expr& e) {
+  int64_t bits = 0;
+  const bool is_second = IsConstInt(e->args[1], &bits);
+  if ((!is_second && !IsConstInt(e->args[0], &bits)) || bits < 0) return std::nullopt;
+  const std::optional<Poly> value = Of(e->args[is_second ? 0 : 1]);
+  std::optional<Poly> out = value;
+  for (int k = 0; out && k < 62 && bits >> k; ++k) {
+    if (!(bits >> k & 1)) continue;
+    const int64_t weight = int64_t{1} << k;
+    const std::optional<Division> above = Divide(*value, Poly(weight), false);
+    const std::optional<Division> bit = above ? Divide(above->quotient, Poly(2), false) : std::nullopt;
+    out = bit ? Poly::Add(*out, Poly(weight)) : std::nullopt;
+    if (out) out = Poly::Add(*out, bit->rest, -2 * weight);
+  }
+  return bits >> 62 ? std::nullopt : out;
 }
 
 // Of conversions that keep the value.

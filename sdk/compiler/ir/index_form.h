@@ -32,7 +32,7 @@ class IndexForms {
   IndexForms(const IndexForms&) = delete;
   IndexForms& operator=(const IndexForms&) = delete;
 
-  // A counter inside an iteration, and a `let` there. What follows of a loop that runs holds until Assume() takes it back.
+  // A counter inside an iteration, and a `let` there, which has no form without a value. What follows of a loop that runs holds until Assume() takes it back.
   void Count(const Var& var, const Expr& begin, const Expr& end);
   void Bind(const Var& var, const Expr& value);
 
@@ -90,6 +90,7 @@ class IndexForms {
   std::optional<Poly> Bound(const Expr& e, bool largest);
   std::optional<Poly> OfCast(const Expr& e);
   std::optional<Poly> OfLimit(const Expr& e);
+  std::optional<Poly> OfFlipped(const Expr& e);
   bool Fits(const Poly& p, Type type) const;
   bool IsFixed(const Poly& p) const;
   bool IsPositive(const Poly& p) const;

@@ -97,6 +97,7 @@ uint64_t Tree(Op op, Type type, uint64_t* lane, int lanes) {
 Value Machine::EvalReduce(const ExprNode& e, Thread* t) {
   const Reduction& r = std::get<Reduction>(e.detail);
   const int64_t begin = EvalInt(e.args[0], t), end = EvalInt(e.args[1], t);
+  if (IsArg(r.op)) return EvalArg(e, begin, end, t);
   const int lanes = r.lanes ? r.lanes : 1;
   Value partial;
   for (int i = 0; i < lanes; ++i) partial.lane[i] = IdentityOf(r.op, e.type);
@@ -113,6 +114,26 @@ Value Machine::EvalReduce(const ExprNode& e, Thread* t) {
   partial.lane[0] = Tree(r.op, e.type, partial.lane, lanes);
   partial.lanes = 1;
   return partial;
+}
+
+Value Machine::EvalArg(const ExprNode& e, int64_t begin, int64_t end, Thread* t) {
+  const Reduction& r = std::get<Reduction>(e.detail);
+  const Type type = e.args[2]->type;
+  const auto is = [&](Op op, uint64_t a, uint64_t b) { return EvalBinary(op, type, a, b) != 0; };
+  Value index, out;
+  uint64_t best = 0;
+  out.lane[0] = LaneFromInt(e.type, -1);
+  for (int64_t j = begin; j < end; ++j) {
+    Step();
+    index.lane[0] = static_cast<uint64_t>(j);
+    t->vars[r.var.get()] = index;
+    const uint64_t value = Eval(e.args[2], t).lane[0];
+    const bool first_nan = is(Op::kNe, value, value) && is(Op::kEq, best, best);
+    if (j != begin && !is(r.op == Op::kArgMax ? Op::kGt : Op::kLt, value, best) && !first_nan) continue;
+    best = value;
+    out = index;
+  }
+  return out;
 }
 
 Value Machine::EvalExtern(const ExprNode& e, Thread* t) {

@@ -13,10 +13,16 @@
 namespace kernpack::sdk::ir {
 namespace {
 
+// After a round of a loop: false if the thread left the loop.
+bool EndsRound(Thread* t) {
+  t->continued = false;
+  return !std::exchange(t->broke, false) && !t->returned;
+}
+
 Threads Running(const Threads& threads) {
   Threads out;
   for (Thread* t : threads) {
-    if (!t->returned) out.push_back(t);
+    if (t->IsRunning()) out.push_back(t);
   }
   return out;
 }
@@ -65,7 +71,17 @@ void Machine::RunFor(const StmtNode& s, const Threads& threads) {
     index.lane[0] = static_cast<uint64_t>(i);
     for (Thread* t : threads) t->vars[s.var.get()] = index;
     RunBlock(s.body, threads);
+    // Several threads meet at a barrier inside, and such a loop is left by none of them before its end.
+    if (threads.size() == 1 && !EndsRound(threads[0])) return;
     if (Running(threads).empty()) return;
+  }
+}
+
+void Machine::RunWhile(const StmtNode& s, Thread* t) {
+  while (Eval(s.args[0], t).lane[0]) {
+    Step();
+    RunBlock(s.body, {t});
+    if (!EndsRound(t)) return;
   }
 }
 
@@ -98,6 +114,15 @@ void Machine::RunAlone(const StmtNode& s, Thread* t) {
       break;
     case StmtKind::kReturn:
       t->returned = true;
+      break;
+    case StmtKind::kWhile:
+      RunWhile(s, t);
+      break;
+    case StmtKind::kBreak:
+      t->broke = true;
+      break;
+    case StmtKind::kContinue:
+      t->continued = true;
       break;
     case StmtKind::kAlloc:
     case StmtKind::kBarrier:

@@ -36,6 +36,8 @@ struct Thread {
   int64_t block[3] = {0, 0, 0};
   int id = 0;  // in its block
   bool returned = false;
+  bool broke = false, continued = false;  // out of the innermost loop, or its round
+  bool IsRunning() const { return !returned && !broke && !continued; }
 };
 using Threads = std::vector<Thread*>;
 
@@ -59,6 +61,7 @@ class Machine {
   Value Eval(const Expr& e, Thread* t);
   Value EvalLoad(const ExprNode& e, Thread* t);
   Value EvalReduce(const ExprNode& e, Thread* t);
+  Value EvalArg(const ExprNode& e, int64_t begin, int64_t end, Thread* t);
   Value EvalExtern(const ExprNode& e, Thread* t);
   int64_t EvalInt(const Expr& e, Thread* t) { return static_cast<int64_t>(Eval(e, t).lane[0]); }
   // Where a lane of an access is. `args` begins with the indices as they are written, whose values are `indices`.
@@ -76,6 +79,7 @@ class Machine {
   void RunStore(const StmtNode& s, Thread* t);
   void RunAlloc(const StmtNode& s, const Threads& threads);
   void RunFor(const StmtNode& s, const Threads& threads);
+  void RunWhile(const StmtNode& s, Thread* t);
   void RunLaunch(const StmtNode& s, Thread* t);
   void RunCall(const StmtNode& s, Thread* t);
   void Step();

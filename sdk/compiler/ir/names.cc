@@ -13,7 +13,8 @@ constexpr std::string_view kWords[] = {
     "for",    "parallel", "vectorized", "unrolled",   "if",     "else",      "assert",     "barrier",
     "launch", "call",     "return",     "evaluate",   "in",     "grid",      "block",      "thread",
     "shared", "local",    "workspace",  "persistent", "zeroed", "any",       "sequential", "peeled",
-    "masked", "true",     "false",      "inf",        "nan",    "global",
+    "masked", "true",     "false",      "inf",        "nan",    "global",    "while",      "break",
+    "continue",
 };
 
 }  // namespace
@@ -25,6 +26,7 @@ bool IsIdentifier(std::string_view name) {
 
 bool IsReservedWord(std::string_view name) {
   if (std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords)) return true;
+  if (name == OpName(Op::kArgMax) || name == OpName(Op::kArgMin)) return false;  // words behind `reduce(` alone
   if (name.substr(0, 4) == "inf_" || name.substr(0, 4) == "nan_") return true;
   Type t;
   if (TypeFromName(name, &t)) return true;

@@ -183,6 +183,13 @@ class Parser {
       return exprs_.Checked(t.position, [&] { return Evaluate(e); });
     }
     if (lex_.Accept("return")) return Return();
+    if (lex_.Accept("while")) {
+      const Expr condition = exprs_.Parse();
+      const Block body = Body();
+      return exprs_.Checked(t.position, [&] { return While(condition, body); });
+    }
+    if (lex_.Accept("break")) return Break();
+    if (lex_.Accept("continue")) return Continue();
     return Store_(t.position);
   }
 

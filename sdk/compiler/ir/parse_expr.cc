@@ -188,12 +188,16 @@ int ExprParser::ParseSmallInt(const char* what) {
   return value;
 }
 
-Op ExprParser::ParseReduction() {
+Op ExprParser::ParseReduction(bool with_args) {
   const Token t = lex_.Take();
   Op op;
+  for (const Op arg : {Op::kArgMax, Op::kArgMin}) {
+    if (with_args && t.text == OpName(arg)) return arg;
+  }
   if (!OpFromName(t.text, &op) || !IsReduction(op)) {
     FailAt(t.position,
-           "expected +, *, min, max, minimum, maximum, &, | or ^, got '" + std::string(t.text.substr(0, 40)) + "'");
+           std::string("expected +, *, min, max, minimum, maximum, ") + (with_args ? "argmin, argmax, " : "") +
+               "&, | or ^, got '" + std::string(t.text.substr(0, 40)) + "'");
   }
   return op;
 }
@@ -206,7 +210,7 @@ void ExprParser::ParseRange(Expr* begin, Expr* end) {
 }
 
 Expr ExprParser::ParseReduce(Position position) {
-  const Op op = ParseReduction();
+  const Op op = ParseReduction(true);
   lex_.Expect(",");
   const Token name = lex_.ExpectKind(TokenKind::kName, "a variable");
   lex_.Expect("in");

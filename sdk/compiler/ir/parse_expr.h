@@ -54,7 +54,7 @@ class ExprParser {
   Buffer ParseBufferName();
   Type ParseType();
   int ParseSmallInt(const char* what);
-  Op ParseReduction();
+  Op ParseReduction(bool with_args = false);
   void ParseRange(Expr* begin, Expr* end);
 
  private:

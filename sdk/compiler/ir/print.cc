@@ -143,6 +143,16 @@ class Printer {
       case StmtKind::kReturn:
         out_ += "return";
         break;
+      case StmtKind::kWhile:
+        out_ += "while " + Expr_(s.args[0]) + " ";
+        Body(s.body);
+        break;
+      case StmtKind::kBreak:
+        out_ += "break";
+        break;
+      case StmtKind::kContinue:
+        out_ += "continue";
+        break;
     }
   }
 };

@@ -9,7 +9,8 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-// A dimension, or two that are the quotient and the remainder of one expression by a divisor.
+// A dimension; a dimension twice that is a remainder by a divisor; or two dimensions that are the quotient and the remainder of one
+// expression by a divisor. The value is then what was divided.
 using Place = std::tuple<size_t, size_t, std::map<Term, int64_t>>;
 // The range of an index of an access: value + low to value + high.
 struct Reach {
@@ -22,9 +23,68 @@ struct Access {
   VarNodes assumed = {};  // what is not 0 there
 };
 
+// Buffers that a loop writes, and the `let`s that its indices of them come from.
+class Written : public Visitor {
+ public:
+  Written(const IRModule& module, const Block& body) : module_(module) {
+    VisitBlock(body);
+    indices_ = true;
+    VisitBlock(body);
+    while (!open_.empty()) {
+      const VarNode* const var = open_.back();
+      open_.pop_back();
+      if (const auto let = lets_.find(var); let != lets_.end()) Use(let->second);
+    }
+  }
+
+  bool Has(const BufferNode* buffer) const { return buffers_.count(buffer) != 0; }
+  bool IsOfAnIndex(const VarNode* var) const { return used_.count(var) != 0; }
+
+  void VisitExpr(const Expr& e) override {
+    const bool loads = e->op == Op::kLoad || e->op == Op::kMaskedLoad;
+    if (indices_ && loads && Has(e->buffer().get())) Use(e);
+    if (indices_ && e->op == Op::kReduce) UseAll({e->args[0], e->args[1]});
+    Visitor::VisitExpr(e);
+  }
+  void VisitStmt(const Stmt& s) override {
+    if (s->kind == StmtKind::kStore) buffers_.insert(s->buffer.get());
+    if (s->kind == StmtKind::kLet) lets_[s->var.get()] = s->args[0];
+    if (s->kind == StmtKind::kCall) Calls(*s);
+    if (indices_ && s->kind == StmtKind::kStore) UseAll({s->args.begin(), s->args.end() - 1});
+    if (indices_ && s->kind == StmtKind::kFor) UseAll(s->args);
+    Visitor::VisitStmt(s);
+  }
+
+ private:
+  const IRModule& module_;
+  bool indices_ = false;  // the second time, when the buffers are known
+  std::set<const BufferNode*> buffers_;
+  std::unordered_map<const VarNode*, Expr> lets_;
+  VarNodes used_;
+  std::vector<const VarNode*> open_;  // whose `let` wasn't looked at
+
+  void Use(const Expr& e) {
+    if (e->op == Op::kVar && used_.insert(e->var().get()).second) open_.push_back(e->var().get());
+    UseAll(e->args);
+  }
+  void UseAll(const std::vector<Expr>& all) {
+    for (const Expr& e : all) Use(e);
+  }
+  void Calls(const StmtNode& s) {
+    const FuncNode* callee = module_.Find(s.name);
+    size_t next = 0;
+    for (const Param& p : callee->params) {
+      if (!p.buffer || next == s.buffers.size()) continue;
+      if (p.role != Role::kInput) buffers_.insert(s.buffers[next].get());
+      ++next;
+    }
+  }
+};
+
 class Collector : public Visitor {
  public:
-  Collector(const IRModule& module, IndexForms* forms) : module_(module), forms_(*forms) {}
+  Collector(const IRModule& module, const Written& written, IndexForms* forms)
+      : module_(module), written_(written), forms_(*forms) {}
 
   std::map<const BufferNode*, std::vector<Access>> accesses;
   std::set<const BufferNode*> inner;  // those that an iteration allocates for itself
@@ -50,14 +110,16 @@ class Collector : public Visitor {
     if (s->kind == StmtKind::kFor) forms_.Count(s->var, s->args[0], s->args[1]);
     Visitor::VisitStmt(s);
     forms_.Assume(outside);
-    if (s->kind == StmtKind::kLet) forms_.Bind(s->var, s->args[0]);
+    if (s->kind == StmtKind::kLet) forms_.Bind(s->var, written_.IsOfAnIndex(s->var.get()) ? s->args[0] : Expr());
   }
 
  private:
   const IRModule& module_;
+  const Written& written_;
   IndexForms& forms_;
 
   void Add(const BufferNode* buffer, bool writes, const std::vector<Expr>& indices) {
+    if (!written_.Has(buffer)) return;  // a form may cut the loop's variable into digits that say less of other indices
     Access a{writes, {}, forms_.Assumed()};
     std::map<size_t, Poly> values;
     for (size_t d = 0; d < indices.size(); ++d) {
@@ -67,6 +129,9 @@ class Collector : public Visitor {
       a.places[{d, d, {}}] = {*value};
     }
     for (const IndexForms::Pair& pair : forms_.Pairs()) {
+      for (const auto& [d, rest] : values) {
+        if (rest.terms() == Poly(pair.rest).terms()) a.places[{d, d, pair.divisor.terms()}] = {pair.whole};
+      }
       for (const auto& [d, quotient] : values) {
         if (quotient.terms() != Poly(pair.quotient).terms()) continue;
         for (const auto& [r, rest] : values) {
@@ -135,7 +200,12 @@ class Comparison {
     forms->Assume(std::move(assumed));
     for (const auto& [place, reach] : a.places) {
       const auto other = b.places.find(place);
-      if (other != b.places.end()) places_.push_back({reach, other->second});
+      if (other == b.places.end()) continue;
+      const auto& [first, second, divisor] = place;
+      const View view{reach, other->second};
+      // Equal remainders are of equal numbers where these differ by less than the divisor.
+      if (first == second && !divisor.empty() && !Differ(view, Poly(divisor))) continue;
+      places_.push_back(view);
     }
   }
 
@@ -262,7 +332,8 @@ bool AreIndependent(const std::vector<Access>& all, IndexForms* forms) {
 
 const BufferNode* FindRace(const IRModule& module, const StmtNode& loop, Facts* facts) {
   IndexForms forms(facts, loop);
-  Collector collector(module, &forms);
+  const Written written(module, loop.body);
+  Collector collector(module, written, &forms);
   collector.VisitBlock(loop.body);
   for (const auto& [buffer, all] : collector.accesses) {
     if (collector.inner.count(buffer)) continue;

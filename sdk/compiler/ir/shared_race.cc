@@ -162,7 +162,7 @@ class Follower {
       }
       case StmtKind::kFor: {
         const Known begin = Value(s.args[0], t, 0), end = Value(s.args[1], t, 0);
-        if (!begin || !end) return;
+        if (!begin || !end || LeavesLoop(s.body)) return;
         for (int64_t i = *begin; i < std::min(*end, *begin + kMostTurns); ++i) {
           t->vars[s.var.get()] = i;
           for (const Stmt& inner : s.body) Alone(*inner, t);

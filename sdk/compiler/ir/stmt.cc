@@ -102,6 +102,25 @@ Stmt For(Var var, Expr begin, Expr end, Block body, ForKind kind, int lanes, Tai
   return Make(std::move(n));
 }
 
+Stmt While(Expr condition, Block body) {
+  CheckScalar(condition, kBool, "while");
+  StmtNode n = Of(StmtKind::kWhile);
+  n.args = {std::move(condition)};
+  n.body = std::move(body);
+  return Make(std::move(n));
+}
+
+Stmt Break() { return Make(Of(StmtKind::kBreak)); }
+Stmt Continue() { return Make(Of(StmtKind::kContinue)); }
+
+bool LeavesLoop(const Block& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+    if (s->kind == StmtKind::kBreak || s->kind == StmtKind::kContinue) return true;
+    return s->kind != StmtKind::kFor && s->kind != StmtKind::kWhile &&
+           (LeavesLoop(s->body) || LeavesLoop(s->otherwise));
+  });
+}
+
 Stmt If(Expr condition, Block body, Block otherwise) {
   CheckScalar(condition, kBool, "if");
   StmtNode n = Of(StmtKind::kIf);

@@ -38,7 +38,8 @@ void Uniform::Visit(const Block& block, const std::string& control) {
       Note(&vars_[s->var.get()], Cause(s->args[0]));
       if (inner.empty()) inner = Cause(s->args[1]);
     }
-    if (s->kind == StmtKind::kIf && inner.empty()) inner = Cause(s->args[0]);
+    if ((s->kind == StmtKind::kIf || s->kind == StmtKind::kWhile) && inner.empty()) inner = Cause(s->args[0]);
+    if ((s->kind == StmtKind::kFor || s->kind == StmtKind::kWhile) && inner.empty()) inner = CauseOfLeaving(s->body);
     if (s->kind == StmtKind::kStore && s->buffer->scope != Scope::kShared && s->buffer->scope != Scope::kGlobal) {
       std::string& own = own_[s->buffer.get()];
       for (const Expr& e : s->args) Note(&own, Cause(e));
@@ -48,6 +49,17 @@ void Uniform::Visit(const Block& block, const std::string& control) {
     Visit(s->body, inner);
     Visit(s->otherwise, inner);
   }
+}
+
+// Of the conditions under which a loop's body leaves the loop or the round: how far a thread gets.
+std::string Uniform::CauseOfLeaving(const Block& body) const {
+  for (const Stmt& s : body) {
+    if (s->kind != StmtKind::kIf || (!LeavesLoop(s->body) && !LeavesLoop(s->otherwise))) continue;
+    for (const std::string& cause : {Cause(s->args[0]), CauseOfLeaving(s->body), CauseOfLeaving(s->otherwise)}) {
+      if (!cause.empty()) return cause;
+    }
+  }
+  return "";
 }
 
 std::string Uniform::Cause(const Expr& e) const {

@@ -33,6 +33,7 @@ class Uniform {
   bool changed_ = false;
 
   void Visit(const Block& block, const std::string& control);
+  std::string CauseOfLeaving(const Block& body) const;
   void Note(std::string* known, const std::string& cause);
   bool RangeOf(const Expr& e, Range* out) const;
 };
@@ -52,6 +53,9 @@ void CheckBarriers(const Block& block, const Uniform& uniform, const std::string
       const std::string first = uniform.Cause(s->args[0]), last = uniform.Cause(s->args[1]);
       if (!first.empty() || !last.empty()) inner = "a loop whose bounds depend on " + (first.empty() ? last : first);
     }
+    if (s->kind == StmtKind::kWhile && inner.empty()) inner = "a `while` loop";
+    if (s->kind == StmtKind::kFor && inner.empty() && LeavesLoop(s->body))
+      inner = "a loop with a `break` or `continue`";
     CheckBarriers(s->body, uniform, inner, fail);
     CheckBarriers(s->otherwise, uniform, inner, fail);
   }

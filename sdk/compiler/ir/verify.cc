@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/launch_limits.h"
 #include "ir/verify_checks.h"
@@ -121,6 +122,22 @@ class Verifier : public Visitor {
         break;
       case StmtKind::kLaunch:
         return CheckLaunch(*s);
+      case StmtKind::kWhile: {
+        VisitExpr(s->args[0]);
+        ++guards_;
+        InLoop("", [&] { VisitBlock(s->body); });
+        --guards_;
+        return;
+      }
+      case StmtKind::kBreak:
+      case StmtKind::kContinue: {
+        const std::string word = s->kind == StmtKind::kBreak ? "break" : "continue";
+        if (!loop_) Fail(word + " outside a loop");
+        if (*loop_) {
+          Fail(word + " inside " + loop_ + ", whose iterations don't run one after another; make it a serial loop, or write an `if`");
+        }
+        break;
+      }
       case StmtKind::kCall:
         CheckCall(*s);
         break;
@@ -151,6 +168,7 @@ class Verifier : public Visitor {
   int in_independent_ = 0;
   bool in_launch_ = false;
   bool in_extent_ = false;
+  const char* loop_ = nullptr;  // the innermost loop or launch; "" where `break` may leave it
 
   [[noreturn]] void Fail(const std::string& message, const char* kind = "ValueError") const {
     const std::string text = f_.name + ": " + message;
@@ -176,6 +194,13 @@ class Verifier : public Visitor {
   // Ends what was defined since there were `outer` definitions.
   void Leave(size_t outer) {
     for (; scope_.size() > outer; scope_.pop_back()) defined_.erase(scope_.back());
+  }
+
+  template <class F>
+  void InLoop(const char* loop, F body) {
+    const char* const outer = std::exchange(loop_, loop);
+    body();
+    loop_ = outer;
   }
 
   template <class F>
@@ -251,8 +276,13 @@ class Verifier : public Visitor {
              " so that each writes elements of its own");
       }
     }
+    constexpr const char* kLoops[] = {"", "a parallel loop", "a vectorized loop", "an unrolled loop"};
+    const bool leaves = LeavesLoop(s.body);  // before some counts are reached
     in_independent_ += independent;
-    Counting(s.var, s.args[0], s.args[1], [&] { VisitBlock(s.body); });
+    guards_ += leaves;
+    InLoop(kLoops[static_cast<size_t>(s.for_kind)],
+           [&] { Counting(s.var, s.args[0], s.args[1], [&] { VisitBlock(s.body); }); });
+    guards_ -= leaves;
     in_independent_ -= independent;
   }
 
@@ -264,7 +294,7 @@ class Verifier : public Visitor {
       if (IsConstInt(e, &extent) && extent < 0) Fail("launch: negative extent " + std::to_string(extent));
     }
     in_launch_ = true;
-    VisitBlock(s.body);
+    InLoop("a launch", [&] { VisitBlock(s.body); });
     CheckBarriers(s.body, Uniform(s), "", [this](Position position, const std::string& where) {
       if (position.line) at_ = position;
       Fail("a barrier inside " + where +

@@ -94,6 +94,12 @@ Stmt Mutator::Rebuild(const StmtNode& s, std::vector<Expr> args, Block body, Blo
       }
       case StmtKind::kEvaluate:
         return Evaluate(args[0]);
+      case StmtKind::kWhile:
+        return While(args[0], std::move(body));
+      case StmtKind::kBreak:
+        return Break();
+      case StmtKind::kContinue:
+        return Continue();
       default:
         return Return();
     }

@@ -50,6 +50,7 @@ class ReductionLowerer : public Hoister {
     if (e->op != Op::kReduce) return Hoister::MutateExpr(e);
     const Reduction& r = std::get<Reduction>(e->detail);
     const Expr begin = MutateExpr(e->args[0]), end = MutateExpr(e->args[1]);
+    if (IsArg(r.op)) return Arg(r, begin, end, e->args[2]);
     const int slots = r.lanes ? r.lanes : 1;
     const Buffer partial = MakeBuffer("partial", e->type, {Expr(slots)}, Scope::kLocal);
     const Expr neutral = Const(e->type, IdentityOf(r.op, e->type));
@@ -65,6 +66,26 @@ class ReductionLowerer : public Hoister {
   }
 
  private:
+  // The place of the first largest or smallest value, in a loop that keeps both.
+  Expr Arg(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body) {
+    const Type t = r.var->type;
+    const Expr first = Bind("first", begin);
+    const Buffer best = MakeBuffer("best", body->type, {Expr(1)}, Scope::kLocal);
+    const Buffer at = MakeBuffer("at", t, {Expr(1)}, Scope::kLocal);
+    for (const Stmt& s : {Alloc(best), Alloc(at), Store(best, {Expr(0)}, ConstInt(body->type, 0)),
+                          Store(at, {Expr(0)}, ConstInt(t, -1))}) {
+      Before(s);
+    }
+    const Var var = MakeVar(r.var->name, t), value = MakeVar("value", body->type);
+    const Expr so_far = Load(best, {Expr(0)}), v(value);
+    Expr takes = (Expr(var) == first) | Binary(r.op == Op::kArgMax ? Op::kGt : Op::kLt, v, so_far);
+    if (IsFloat(body->type)) takes = takes | ((v != v) & (so_far == so_far));
+    const Block turn{Let(value, Substitute(body, {{r.var.get(), Expr(var)}})),
+                     If(takes, {Store(best, {Expr(0)}, v), Store(at, {Expr(0)}, Expr(var))})};
+    Before(For(var, first, end, MutateBlock(turn)));
+    return Bind("place", Load(at, {Expr(0)}));
+  }
+
   static Expr AllOf(int slots) { return Ramp(Expr(0), Expr(1), slots); }
 
   // As `lanes`.

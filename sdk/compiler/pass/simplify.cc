@@ -86,6 +86,7 @@ class Simplifier : public Mutator {
  private:
   static bool HasNoEffect(const StmtNode& s) {
     if (s.kind == StmtKind::kIf) return s.body.empty() && s.otherwise.empty();
+    if (s.kind == StmtKind::kWhile) return ConstantOf(s.args[0]) && !ConstantOf(s.args[0])->bits();
     if (s.kind != StmtKind::kFor) return false;
     int64_t first = 0, last = 0;
     return s.body.empty() || (IsConstInt(s.args[0], &first) && IsConstInt(s.args[1], &last) && first >= last);

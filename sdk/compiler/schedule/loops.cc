@@ -44,6 +44,9 @@ IRModule ChangeLoop(const char* primitive, const IRModule& module, const std::st
     const std::string place = Place(primitive, function, loop);
     const Change checked = [&](const StmtNode& s, Block* block) {
       if (s.for_kind != ForKind::kSerial) KP_THROW(ValueError) << place << "it is not serial any more";
+      if (LeavesLoop(s.body)) {
+        KP_THROW(ValueError) << place << "it holds `break` or `continue`, and stays as it is; schedule a loop around or inside it";
+      }
       change(s, block);
     };
     Changer changer(loop, checked);

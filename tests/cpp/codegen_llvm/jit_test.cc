@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/arguments.h"
+#include "ir/common_samples.h"
 #include "ir/compiled.h"
 #include "ir/semantics.h"
 
@@ -48,6 +49,24 @@ void ExpectAsInterpreted(const std::string& text, const Dims& dims) {
   ASSERT_EQ(BuildLlvm(text).Call(f.name, got.Any()), "") << text;
   for (size_t i = 0; i < want.arrays().size(); ++i) {
     EXPECT_EQ(want.arrays()[i].bytes, got.arrays()[i].bytes) << "tensor " << i << " of " << text;
+  }
+}
+
+TEST(LlvmJit, LoopsThatAreLeft) {
+  const std::string text =
+      "module \"left\" private func scale(x: f32[M], k: f32) -> (y: f32[M]) { for i in 0..M { y[i] = x[i] * k } }\n" +
+      std::string(kCommonSamples);
+  const IRModule ir = Parse(text);
+  const Compiled compiled = BuildLlvm(text);
+  for (const char* name : {"first_negative", "rounds", "conditions_that_need_statements", "places"}) {
+    for (const int64_t n : {0, 1, 5, 37}) {
+      const Dims dims{{"N", n}, {"D", n + 3}};
+      Arguments want(*ir.Find(name), dims, 2), got(*ir.Find(name), dims, 2);
+      Interpret(ir, name, want.Any());
+      ASSERT_EQ(compiled.Call(name, got.Any()), "") << name;
+      for (size_t i = 0; i < want.arrays().size(); ++i)
+        EXPECT_EQ(want.arrays()[i].bytes, got.arrays()[i].bytes) << name << ", tensor " << i << ", N = " << n;
+    }
   }
 }
 

@@ -30,6 +30,52 @@ func early(x: i64[N]) -> (o: i64[N]) {
   if N > 2 { return }
   for i in 0..N { o[i] = 0 - o[i] }
 }
+func first_negative(x: i32[N]) -> (o: i64[1]) {
+  alloc k: i64[1] local
+  k[0] = 0
+  while k[0] < N {
+    if x[k[0]] < 0i32 { break k[0] = 77 }
+    k[0] = k[0] + 1
+  }
+  o[0] = k[0]
+}
+func rounds(x: i32[N, 3]) -> (o: i32[N, 3]) {
+  parallel i in 0..N {
+    alloc v: i64[1] local
+    v[0] = i64(x[i, 0]) & 1023
+    o[i, 0] = 0i32
+    while v[0] > 1 {
+      v[0] = select(v[0] % 2 == 0, v[0] / 2, 3 * v[0] + 1)
+      o[i, 0] = o[i, 0] + 1i32
+      if v[0] % 5 == 4 { continue }
+      if o[i, 0] > 30i32 { break }
+    }
+    for j in 1..3 { o[i, j] = i32(j) }
+    for j in 1..3 {
+      if x[i, j] % 3i32 == 0i32 { continue }
+      for k in 0..4 { if k == 2 { break } o[i, j] = o[i, j] + 10i32 }
+      if x[i, j] % 2i32 == 0i32 { break }
+      o[i, j] = x[i, j]
+    }
+  }
+}
+func conditions_that_need_statements(x: i32[N]) -> (o: i64[2]) {
+  alloc t: i64[N] workspace
+  alloc k: i64[2] local
+  for i in 0..N { t[i] = i64(x[i]) & 7 }
+  k[0] = 0
+  while reduce(+, i in 0..N, sequential, t[i]) > 3 { t[k[0]] = 0 k[0] = k[0] + 1 }
+  k[1] = 0
+  while exp(f32(k[1])) < 100.0 { k[1] = k[1] + 1 if k[0] > 2 { continue } k[0] = k[0] + 1 }
+  o[0] = k[0]
+  o[1] = k[1]
+}
+func places(x: f32[N, D]) -> (o: i64[N], p: i32[N]) {
+  parallel i in 0..N {
+    o[i] = reduce(argmax, j in 0..D, sequential, x[i, j])
+    p[i] = reduce(argmin, j in 0i32..i32(D), sequential, x[i, j] * x[i, 0])
+  }
+}
 func computed(x: u8[N]) -> (o: u8[N * 2 + 1]) { for i in 0..N * 2 + 1 { o[i] = u8(floordiv(i, 2)) } }
 func negative_steps(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[N - 1 - i] = x[i] } }
 func shuffles(x: bool[8]) -> (o: bool[8], n: i32[1]) {

@@ -74,7 +74,8 @@ TEST_P(IrGenerateC, AgreesWithTheInterpreter) {
 INSTANTIATE_TEST_SUITE_P(Samples, IrGenerateC,
                          testing::Values("calls", "every_scalar", "every_float", "storage", "nested", "early",
                                          "computed", "keywords", "for_", "negative_steps", "shuffles",
-                                         "quotients_that_are_0_or_1"),
+                                         "quotients_that_are_0_or_1", "first_negative", "rounds",
+                                         "conditions_that_need_statements", "places"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(IrModuleC, NamesOfTheCLibraryAreNamesLikeOthers) {

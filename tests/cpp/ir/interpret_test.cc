@@ -31,6 +31,23 @@ TEST(IrInterpreter, LoopsStoreAndLoad) {
   EXPECT_EQ(std::vector<float>(out.as<float>(), out.as<float>() + 6), (std::vector<float>{1, 4, 2, 5, 3, 6}));
 }
 
+TEST(IrInterpreter, LeavesLoopsAndRounds) {
+  Array x = Array::Of<int32_t>(kI32, {5}, {4, 0, 7, -1, 9}), out = Array::Of<int32_t>(kI32, {2}, {0, 0});
+  EXPECT_EQ(RunText(R"(func f(x: i32[N]) -> (o: i32[2]) {
+    for i in 0..N {
+      if x[i] == 0i32 { continue }
+      for j in 0..100 { if j == 3 { break } o[1] = o[1] + 1i32 }
+      if x[i] < 0i32 { break o[0] = 99i32 }
+      o[0] = o[0] + x[i]
+    }
+    while o[0] < 1000i32 { o[0] = o[0] * 2i32 }
+  })",
+                    {x.Value(), out.Value()}),
+            "");
+  EXPECT_EQ(out.as<int32_t>()[0], 1408);
+  EXPECT_EQ(out.as<int32_t>()[1], 9);
+}
+
 TEST(IrInterpreter, MasksGuardMemory) {
   Array x = Array::Of<int32_t>(kI32, {3}, {1, 2, 3}), out = Array::Of<int32_t>(kI32, {3}, {9, 9, 9});
   EXPECT_EQ(RunText(
@@ -157,6 +174,8 @@ TEST(IrInterpreter, ReportsAccessesAssertsAndEndlessWork) {
   InterpretOptions options;
   options.max_steps = 1000;
   EXPECT_EQ(RunText("func f(x!: f32[N]) -> () { for i in 0..1000000000000 { } }", {x.Value()}, options),
+            "RuntimeError: interpreter: gave up after 1000 steps");
+  EXPECT_EQ(RunText("func f(x!: f32[N]) -> () { while true { continue } }", {x.Value()}, options),
             "RuntimeError: interpreter: gave up after 1000 steps");
   EXPECT_EQ(
       RunText("func f(x!: f32[N]) -> () { launch grid(1) block(2) { if thread.x == 0i32 { barrier } } }", {x.Value()}),

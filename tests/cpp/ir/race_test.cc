@@ -111,6 +111,22 @@ INSTANTIATE_TEST_SUITE_P(
         })ir",
         "func f(o!: f32[N, 2]) -> () { parallel e in 0..N { o[e, 0] = 1.0 o[e, 1] = o[e, 0] } }"));
 
+INSTANTIATE_TEST_SUITE_P(
+    ShiftedRoundAndFlippedBits, IrInjective,
+    testing::Values(
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[(i + 1) % N] = 1.0 } }",
+        "func f(o!: f32[N], s: i64) -> () { parallel i in 0..N { o[floormod(i + s, N)] = 1.0 } }",
+        "func f(o!: f32[N], s: i64) -> () { vectorized(4) i in 0..N { o[floormod(s - i, N)] = 1.0 } }",
+        "func f(o!: f32[N, D]) -> () { parallel i in 0..N { for j in 0..D { o[(i + 3) % N, j] = 1.0 } } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[i ^ 1] = 1.0 } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[5 ^ i] = 1.0 } }",
+        "func f(o!: f32[N, D]) -> () { parallel i in 0..N { for j in 0..D { o[i ^ 4, j ^ 1] = 1.0 } } }",
+        // An input says nothing of where a result is written, whatever its index does to the loop's variable.
+        "func f(o!: f32[N], x: f32[N]) -> () { parallel i in 0..N { o[i] = x[(i % 8) % N] } }",
+        "func f(o!: f32[N], x: f32[N]) -> () { parallel i in 0..N { o[i] = x[floormod(floormod(i, 8), N)] } }",
+        "func f(o!: f32[N], x: f32[N]) -> () { parallel i in 0..N { let k = i % 8 let m = k % N o[i] = x[m] } }",
+        "func f(o!: f32[N], x: f32[N]) -> () { parallel i in 0..N { let m = i * 2 let k = i % 8 % N o[m] = x[k] } }"));
+
 class IrNotInjective : public testing::TestWithParam<const char*> {};
 TEST_P(IrNotInjective, IsRefused) {
   EXPECT_NE(RefusalOf(GetParam()).find("may touch the same elements of 'o'"), std::string::npos) << GetParam();
@@ -123,6 +139,13 @@ INSTANTIATE_TEST_SUITE_P(
         "func f(o!: f32[A, B]) -> () { parallel f in 0..A * B { o[0, f % B] = 1.0 } }",
         "func f(o!: f32[A, B]) -> () { parallel f in 0..A { o[f / B, f % B] = 1.0 } }",  // B may be 0
         "func f(o!: f32[A, B]) -> () { parallel f in 0..A { o[floordiv(f, 0), floormod(f, 0)] = 1.0 } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N + 1 { o[(i + 1) % N] = 1.0 } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[(2 * i) % N] = 1.0 } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[(i + 1) % N] = o[i] } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { for j in 0..2 { o[(i + j) % N] = 1.0 } } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { o[i ^ 1] = o[i] } }",
+        "func f(o!: f32[N], k: i64) -> () { parallel i in 0..N { o[i & 6] = 1.0 } }",
+        "func f(o!: f32[N]) -> () { parallel i in 0..N { let k = i / 2 let m = k o[m] = 1.0 } }",
         "func f(o!: f32[N], x: f32[E]) -> () { vectorized(4) e in 0..E { o[e] = x[e] o[e + E - 1] = x[e] } }",
         "func f(o!: f32[N], x: f32[E]) -> () { vectorized(4) e in 0..E + 1 { o[e] = x[e - 1] o[e + E] = 1.0 } }",
         "func f(o!: f32[N]) -> () { parallel i in 0-1..2 { o[i / 2] = 1.0 } }",
@@ -166,7 +189,9 @@ class RandomMap {
   std::string Part(bool inner) {
     const std::string by = Of({"2", "3", "A", "B", "B", "A * B", "(A + 1)"}), other = Of({"2", "A", "B"});
     const std::string x = Base(inner);
-    switch (Below(9)) {
+    switch (Below(10)) {
+      case 6:
+        return "(" + x + " ^ " + Of({"1", "2", "3", "5"}) + ")";
       case 0:
         return "(" + x + " / (" + by + "))";
       case 1:
@@ -243,6 +268,8 @@ class Touched {
         return a - b;
       case Op::kMul:
         return a * b;
+      case Op::kXor:
+        return a ^ b;
       case Op::kMin:
         return std::min(a, b);
       case Op::kMax:

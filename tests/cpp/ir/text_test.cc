@@ -54,6 +54,12 @@ func main(x: f32[N, D], h: bf16[D], cache!: i32[N], k: f64, n: i32, on: bool) ->
     barrier
   }
   evaluate extern("cos", f64, -(1.0f64), -k)
+  while m < f32(reduce(argmax, q_1 in 0..D, sequential, x[0, q_1])) {
+    if on {
+      continue
+    }
+    break
+  }
 }
 )ir";
 

@@ -1,6 +1,8 @@
 // Schedules of plain loops.
 #include <kernpack/sdk/schedule/loops.h>
 
+#include <functional>
+
 #include "schedule/support.h"
 
 namespace schedule_test {
@@ -57,6 +59,11 @@ TEST(Loops, AreLeftAsTheyWereWhereThatCannotBe) {
             "ValueError: parallel: function 'f', loop 'i': it is not serial any more");
   EXPECT_EQ(MessageOf([&] { VectorizeLoop(m, "f", "i", 6); }),
             "ValueError: vectorized i: expected 2, 4, ... or 64 lanes, got 6");
+  const IRModule left = Parse("func f(x!: i32[N]) -> () { for i in 0..N { if x[i] > 3i32 { break } x[i] = 0i32 } }");
+  for (const auto& change : {std::function<void()>([&] { SplitLoop(left, "f", "i", 4); }),
+                             std::function<void()>([&] { ParallelLoop(left, "f", "i"); })}) {
+    EXPECT_NE(MessageOf(change).find("it holds `break` or `continue`, and stays as it is"), std::string::npos);
+  }
   const std::string race = MessageOf([&] { ParallelLoop(m, "f", "j"); });
   EXPECT_NE(race.find("iterations of the parallel loop over 'j' may touch the same elements of 's'"), std::string::npos)
       << race;

@@ -88,21 +88,7 @@ def underlined(path: Path, source: str, marked: str, message: str) -> str:
 
 # The body of a kernel, what is underlined, what is said.
 CONSTRUCTS = [
-    (
-        "i = 0\nwhile i < N:\n    i += 1",
-        "while i < N:",
-        "`while`: a kernel's loops are counted; write `for step in range(limit):`, and the rest under an `if`",
-    ),
-    (
-        LOOP + "if x[i] > 0:\n        break",
-        "break",
-        "`break`: a kernel's loops run to their end; keep a variable that says that it is done, and test it with `if`",
-    ),
-    (
-        LOOP + "if x[i] > 0:\n        continue",
-        "continue",
-        "`continue`: write the rest of the loop's body under an `if` with the opposite condition",
-    ),
+    ("i = 0\nwhile i < N:\n    i += 1\nelse:\n    i = 0", "i = 0", "`else` of a loop: write it after the loop"),
     (LOOP + "pass\nelse:\n    out[0] = 1.0", "out[0] = 1.0", "`else` of a loop: write it after the loop"),
     ("with open(x):\n    pass", "with open(x):", "`with`: a kernel opens nothing; loops are `for`, branches are `if`"),
     (
@@ -300,12 +286,37 @@ CALLS = [
     (
         "out[0] = max((k, 1), key=abs)",
         "max((k, 1), key=abs)",
-        "max(): key=: keep the best value and its index in a loop: `if x[i, j] > best:`, then `best = x[i, j]` and `at = j`",
+        "max(): key=: write argmax(x[i, j] for j in range(n)), or argmin(...), of kernpack_compiler.lang",
+    ),
+    (
+        "for i in parallel(N):\n    if x[i] > 0:\n        break",
+        "break",
+        "`break` in a loop over parallel(), whose rounds don't run one after another: loop over range(), or write an `if`",
+    ),
+    (
+        "for tap in (1.0, 2.0):\n    if x[0] > tap:\n        continue",
+        "continue",
+        "`continue` in a loop over values of Python, whose rounds don't run one after another: loop over range(), or write an `if`",
+    ),
+    (
+        "out[0] = f32(argmax(x[i] for i in range(1, N)))",
+        "range(1, N)",
+        "argmax() counts from 0: write range(n), and add the first index to the result",
+    ),
+    (
+        "out[0] = f32(argmax(x[i] for i in range(N) for j in range(N)))",
+        "range(N)",
+        "argmax() goes over one axis: write a loop over the others",
+    ),
+    (
+        "out[0] = f32(argmin(x[i] for i in range(N) if x[i] > 0))",
+        "x[i] > 0",
+        "argmax() and argmin() take all elements of one axis: write the loop, with an `if`",
     ),
     (
         "out[0] = np.argmax(x)",
         "np.argmax(x)",
-        "argmax(): keep the best value and its index in a loop: `if x[i, j] > best:`, then `best = x[i, j]` and `at = j`",
+        "argmax(): write argmax(x[i, j] for j in range(n)), or argmin(...), of kernpack_compiler.lang",
     ),
     (
         "out[0] = np.sum(x)",
@@ -464,7 +475,7 @@ def test_a_helper_of_another_file_names_its_own_file(tmp_path: Path, monkeypatch
     monkeypatch.syspath_prepend(str(tmp_path))
     helpers = tmp_path / "helpers_elsewhere.py"
     text = "from math import exp\n\n\ndef scaled(v):\n    return exp(v) * 2\n\n\ndef next_of(x, i):\n    t = x[i + 1]\n    return t\n\n\n"
-    text += "def stops(v):\n    while v > 0:\n        v = v - 1\n    return v\n"
+    text += "def stops(v):\n    with v:\n        v = v - 1\n    return v\n"
     helpers.write_text(text)
     importing = "from helpers_elsewhere import *\n" + HEAD
 
@@ -479,7 +490,7 @@ def test_a_helper_of_another_file_names_its_own_file(tmp_path: Path, monkeypatch
 
     looping = f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = stops(x[i])\n"
     found = refusal(tmp_path, looping)
-    assert found.startswith(f"{helpers}, line 14, column 5: `while`: a kernel's loops are counted")
+    assert found.startswith(f"{helpers}, line 14, column 5: `with`: a kernel opens nothing")
     assert f"\n  called by f, {tmp_path}" in found
 
     late = load(tmp_path, f"{importing}@kc.kernel\n{KERNEL}    for i in range(N):\n        out[i] = next_of(x, i)\n")

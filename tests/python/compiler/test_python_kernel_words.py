@@ -18,6 +18,8 @@ pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is 
 import kernpack_compiler as kc
 from kernpack_compiler import ir
 from kernpack_compiler.lang import (
+    argmax,
+    argmin,
     bf16,
     bitcast,
     bool_,
@@ -52,6 +54,79 @@ def agree(kernel: kc.Kernel, *arguments, expected=None, tolerance: float = 1e-6)
             np.testing.assert_allclose(one.astype("f8"), other.astype("f8"), rtol=tolerance, atol=tolerance)
     if expected is not None:
         np.testing.assert_allclose(plain.astype("f8"), expected, rtol=tolerance, atol=tolerance)
+
+
+def test_while_break_and_continue() -> None:
+    @kc.kernel
+    def rounds(x: f32["N"], n: i64) -> i64["N", 4]:
+        for i in range(N):
+            steps, v = 0, abs(x[i])
+            while v > 0.1 and steps < n:
+                v /= 2.0
+                steps += 1
+            out[i, 0] = steps
+            out[i, 1] = -1
+            for j in range(N):
+                if x[j] <= x[i]:
+                    continue
+                out[i, 1] = j
+                break
+            total = 0
+            for k in range(20, 0, -3):
+                if k % 2 == 0:
+                    continue
+                if k < 3:
+                    break
+                total += k
+            out[i, 2] = total
+            at = 0
+            while True:
+                if at == N:
+                    break
+                if x[at] < 0:
+                    break
+                at += 1
+            out[i, 3] = at
+
+    agree(rounds, X, 5)
+    assert "while true" in str(rounds.module)
+    assert rounds.python(X, 5)[:, 1].tolist() == [5, 0, 0, 0, 0, -1, 0]
+
+
+def until(x, value, n):
+    """A helper with a loop that it leaves."""
+    k = 0
+    while k < n:
+        if x[k] == value:
+            break
+        k += 1
+    return k
+
+
+def test_a_helper_leaves_its_own_loop() -> None:
+    @kc.kernel
+    def finds(x: f32["N"]) -> i64["N"]:
+        for i in parallel(N):
+            out[i] = 0
+            for j in range(2):
+                out[i] += until(x, x[i], N)
+
+    agree(finds, X, expected=[0, 2, 4, 6, 8, 10, 12])
+
+
+def test_argmax_and_argmin() -> None:
+    @kc.kernel
+    def places(x: f32["N", "D"]) -> i64["N", 3]:
+        for i in range(N):
+            out[i, 0] = argmax(x[i, j] for j in range(D))
+            out[i, 1] = argmin(x[i, j] * x[i, j] for j in range(D))
+            out[i, 2] = argmax(sum(x[k, j] for k in range(N)) for j in range(D))
+
+    x = np.array([[1.0, 3.0, 3.0, -2.0], [np.nan, 5.0, np.nan, -2.0], [2.0, np.nan, 9.0, np.nan]], np.float32)
+    agree(places, x)
+    assert places(x)[:, 0].tolist() == np.argmax(x, axis=1).tolist() == [1, 0, 1]
+    assert places(x)[:, 1].tolist() == np.argmin(x * x, axis=1).tolist() == [0, 0, 1]
+    assert places(np.zeros((2, 0), np.float32)).tolist() == [[-1, -1, -1]] * 2
 
 
 def test_conditions() -> None:

@@ -29,10 +29,12 @@ from kernpack_compiler._native.ir import (
     bf16,
     bitcast,
     bool_,
+    break_,
     broadcast,
     cast,
     ceil,
     check,
+    continue_,
     cos,
     erf,
     evaluate,
@@ -83,7 +85,7 @@ from kernpack_compiler._native.ir import (
     unroll_loop,
     vectorize_loop,
 )
-from kernpack_compiler.ir._blocks import launch, otherwise, parallel, serial, unrolled, vectorized, when
+from kernpack_compiler.ir._blocks import launch, otherwise, parallel, repeat, serial, unrolled, vectorized, when
 from kernpack_compiler.ir._func import call, func
 from kernpack_compiler.ir._interpret import interpret
 from kernpack_compiler.ir._reduce import reduce, sum
@@ -102,11 +104,13 @@ __all__ = [
     "bf16",
     "bitcast",
     "bool_",
+    "break_",
     "broadcast",
     "call",
     "cast",
     "ceil",
     "check",
+    "continue_",
     "cos",
     "erf",
     "evaluate",
@@ -141,6 +145,7 @@ __all__ = [
     "pow",
     "ramp",
     "reduce",
+    "repeat",
     "return_",
     "round",
     "run_pass",

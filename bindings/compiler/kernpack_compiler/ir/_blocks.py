@@ -101,6 +101,23 @@ class _When(Block[None]):
         _ir.record_if(self._condition, body)
 
 
+class _While(Block[None]):
+    def __init__(self, condition: Any) -> None:
+        super().__init__(None)
+        self._condition = condition
+
+    def _record(self, body: _ir.Body) -> None:
+        _ir.record_while(self._condition, body)
+
+
+def repeat(condition: _ir.Expr | bool = True) -> Block[None]:
+    """`with repeat(k[0] < n):` runs its block again while the condition, evaluated before each round, holds.
+
+    break_() leaves it, and continue_() goes on with the next round. Nothing limits the number of rounds.
+    """
+    return _While(condition)
+
+
 class _Otherwise(Block[None]):
     def _record(self, body: _ir.Body) -> None:
         _ir.record_otherwise(body)

@@ -10,7 +10,7 @@ from kernpack_compiler.ir._blocks import Number, counter
 
 
 def reduce(
-    op: Literal["+", "*", "min", "max", "minimum", "maximum", "&", "|", "^"],
+    op: Literal["+", "*", "min", "max", "minimum", "maximum", "argmin", "argmax", "&", "|", "^"],
     extent: Number | tuple[Number, Number],
     body: Callable[[_ir.Expr], _ir.Expr],
     *,
@@ -20,7 +20,7 @@ def reduce(
     """Joins body(k) for k from 0 to extent - 1, or begin to end - 1.
 
     order: a number of partial results (a power of two up to 64): element k goes to result k modulo that, and they are
-        joined as a tree, the same on every run and thread count; or "sequential", one after the other.
+        joined as a tree, the same on every run and thread count; or "sequential", one after the other, as argmin and argmax are.
     """
     if not callable(body):
         raise TypeError(

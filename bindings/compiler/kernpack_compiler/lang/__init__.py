@@ -41,6 +41,8 @@ from kernpack_compiler.lang._dtypes import (
     u64,
 )
 from kernpack_compiler.lang._words import (
+    argmax,
+    argmin,
     barrier,
     bitcast,
     launch,
@@ -56,6 +58,8 @@ from kernpack_compiler.lang._words import (
 __all__ = [
     "Dtype",
     "TensorType",
+    "argmax",
+    "argmin",
     "barrier",
     "bf16",
     "bitcast",

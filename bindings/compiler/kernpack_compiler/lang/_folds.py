@@ -12,6 +12,8 @@ from kernpack_compiler.lang._dtypes import FLOATS
 from kernpack_compiler.lang._source import Refusal
 from kernpack_compiler.lang._values import check_integers, condition, typed
 
+_PLACES = ("argmax", "argmin")
+
 
 class Folds:
     """The part of the runtime that computes values of generators. Inside one, nothing is recorded."""
@@ -19,6 +21,7 @@ class Folds:
     def __init__(self, float_type: str) -> None:
         self.float_type = float_type
         self._folding: list[str] = []
+        self._has_axis = False  # inside argmax() or argmin()
 
     @property
     def is_pure(self) -> bool:
@@ -42,7 +45,7 @@ class Folds:
         op = _functions.FOLDS.get(function) if getattr(function, "__hash__", None) else None
         if op is None or len(first) > (op == "+"):
             raise Refusal(
-                "a generator goes into sum(), math.prod(), max(), min(), any() or all(), which take nothing else"
+                "a generator goes into sum(), math.prod(), max(), min(), argmax(), argmin(), any() or all(), which take nothing else"
             )
         self._folding.append(op)
         try:
@@ -60,12 +63,25 @@ class Folds:
             )
         check_integers("range", bounds)
         op = {"any": "max", "all": "min"}.get(self._folding[-1], self._folding[-1])
+        if op in _PLACES:
+            return self._place(op, name, body, bounds)
         if len(bounds) == 3:
             first, end, step = bounds
             count = self.count(first, end, step)
             return ir.reduce(op, count, lambda k: body(first + k * step), name=name)  # type: ignore[arg-type]
         extent = bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
         return ir.reduce(op, extent, body, name=name)  # type: ignore[arg-type]
+
+    def _place(self, op: str, name: str, body: Callable[[Any], Any], bounds: tuple[Any, ...]) -> ir.Expr:
+        if self._has_axis:
+            raise Refusal(f"{op}() goes over one axis: write a loop over the others")
+        if len(bounds) != 1:
+            raise Refusal(f"{op}() counts from 0: write range(n), and add the first index to the result")
+        self._has_axis = True
+        try:
+            return ir.reduce(op, bounds[0], body, order="sequential", name=name)  # type: ignore[arg-type]
+        finally:
+            self._has_axis = False
 
     def element(self, value: Any) -> ir.Expr:
         """The value that is joined: conditions count as 0 and 1."""
@@ -84,6 +100,8 @@ class Folds:
 
     def _neutral(self, value: Callable[[], ir.Expr]) -> ir.Expr:
         op = self._folding[-1]
+        if op not in ("+", "*", "max", "min", "any", "all"):
+            raise Refusal("argmax() and argmin() take all elements of one axis: write the loop, with an `if`")
         kind = value().type
         if op in ("+", "*", "any", "all"):
             return ir.cast(kind, {"+": 0, "any": 0}.get(op, 1))

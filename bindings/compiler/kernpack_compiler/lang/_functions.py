@@ -47,6 +47,8 @@ FOLDS: dict[Any, str] = {
     builtins.min: "min",
     builtins.any: "any",
     builtins.all: "all",
+    _words.argmax: "argmax",
+    _words.argmin: "argmin",
 }
 LOOPS: dict[Any, Callable[..., Any]] = {
     range: ir.serial,

@@ -6,9 +6,6 @@ import ast
 import re
 
 REFUSED: dict[type[ast.AST], str] = {
-    ast.While: "`while`: a kernel's loops are counted; write `for step in range(limit):`, and the rest under an `if`",
-    ast.Break: "`break`: a kernel's loops run to their end; keep a variable that says that it is done, and test it with `if`",
-    ast.Continue: "`continue`: write the rest of the loop's body under an `if` with the opposite condition",
     ast.With: "`with`: a kernel opens nothing; loops are `for`, branches are `if`",
     ast.AsyncWith: "`async with`: a kernel doesn't wait; loops are `for`, branches are `if`",
     ast.AsyncFor: "`async for`: a kernel doesn't wait; write `for`",
@@ -23,7 +20,7 @@ REFUSED: dict[type[ast.AST], str] = {
     ast.ListComp: "a list: write a loop that stores into `local(f32[n])`, or sum(... for j in range(n))",
     ast.SetComp: "a set: a kernel has numbers and tensors only",
     ast.DictComp: "a dict: a kernel has numbers and tensors only",
-    ast.GeneratorExp: "a generator goes into sum(), max(), min(), math.prod(), any() or all(); otherwise write a loop",
+    ast.GeneratorExp: "a generator goes into sum(), max(), min(), math.prod(), argmax(), argmin(), any() or all(); otherwise write a loop",
     ast.Dict: "a dict: a kernel has numbers and tensors only",
     ast.Set: "a set: a kernel has numbers and tensors only",
     ast.JoinedStr: "an f-string: a kernel has no text; call kernel.python(...) and look at values in pdb",
@@ -80,7 +77,7 @@ MATH = (
 
 ARRAYS = "works on whole arrays; a kernel works on elements: write a loop, or sum(x[i, j] for j in range(D)), and functions of math"
 
-ARGMAX = "keep the best value and its index in a loop: `if x[i, j] > best:`, then `best = x[i, j]` and `at = j`"
+ARGMAX = "write argmax(x[i, j] for j in range(n)), or argmin(...), of kernpack_compiler.lang"
 
 
 _MIXED = re.compile(r"^(\S+): expected operands of one type, got (\w+) and (\w+); cast one of them$")

@@ -29,6 +29,7 @@ class Runtime(Folds):
         self._inputs, self._inline, self._cells = inputs, inline, cells
         self._masks: list[ir.Expr] = []
         self._inlining: list[Any] = []
+        self._loops: list[str] = []  # around this place
         self._made: list[ir.Buffer] | None = None  # in a helper that an expression calls: the memory that it made
 
     # Elements
@@ -204,23 +205,49 @@ class Runtime(Folds):
 
     def loop(self, name: str | None, function: Any, *bounds: Any, **options: Any) -> Iterator[Any]:
         if function in (enumerate, zip, reversed) and all(isinstance(b, tuple | list) for b in bounds):
-            yield from function(*bounds, **options)
+            yield from self._inside("a loop over values of Python", function(*bounds, **options))
             return
         self.recording("a loop")
         if function is _words.launch:
-            yield from self._opened(ir.launch(*bounds, **options))
+            yield from self._inside("a launch", self._opened(ir.launch(*bounds, **options)))
             return
         if function not in _functions.LOOPS:
             raise _refused_loop(function)
         check_integers(function.__name__, bounds)
         if len(bounds) == 3 and function is range:
-            yield from self._steps(name, *bounds)
+            yield from self._inside("", self._steps(name, *bounds))
             return
         if not 1 <= len(bounds) <= 2:
             raise Refusal(f"{function.__name__}(): expected one or two bounds, got {len(bounds)}")
         if function is _words.vectorized and "lanes" not in options:
             raise Refusal("vectorized(): expected lanes=, the number of iterations at once: vectorized(D, lanes=16)")
-        yield from self._opened(_functions.LOOPS[function](*bounds, name=name, **options))
+        kind = "" if function is range else f"a loop over {function.__name__}()"
+        yield from self._inside(kind, self._opened(_functions.LOOPS[function](*bounds, name=name, **options)))
+
+    def repeat(self, test: Callable[[], Any]) -> Iterator[None]:
+        """`while test:`. The test may need statements, and is evaluated in each round."""
+        self.recording("a loop")
+        for _ in self._opened(ir.repeat()):
+            holds = condition(test())
+            if isinstance(holds, ir.Expr):
+                with ir.when(self.negate(holds)):
+                    ir.break_()
+            elif not holds:
+                ir.break_()
+            yield from self._inside("", iter((None,)))
+
+    def jump(self, word: str) -> None:
+        """`break` or `continue`."""
+        loop = self._loops[-1]
+        if loop:
+            raise Refusal(f"`{word}` in {loop}, whose rounds don't run one after another: loop over range(), or write an `if`")
+        ir.break_() if word == "break" else ir.continue_()
+
+    def _inside(self, kind: str, rounds: Iterator[Any]) -> Iterator[Any]:
+        """kind: of the loop, if `break` can't leave it."""
+        self._loops.append(kind)
+        yield from rounds
+        self._loops.pop()
 
     def _steps(self, name: str | None, first: Any, end: Any, step: Any) -> Iterator[Any]:
         for counter in self._opened(ir.serial(self.count(first, end, step), name=f"{name}_step")):
@@ -235,8 +262,7 @@ class Runtime(Folds):
         """A loop over a tuple or a list of Python is written out."""
         if not isinstance(values, tuple | list | range):
             raise Refusal(f"a loop goes over range(n), got {kind_of(values)}")
-        for value in values:
-            yield plain(value)
+        yield from self._inside("a loop over values of Python", (plain(value) for value in values))
 
     def when(self, test: Any) -> Iterator[None]:
         if isinstance(test, ir.Expr):

@@ -27,7 +27,7 @@ def names_of(target: ast.expr) -> Iterator[str]:
 
 
 def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    if isinstance(statement, ast.For | ast.If):
+    if isinstance(statement, ast.For | ast.While | ast.If):
         yield statement.body
         yield statement.orelse
 

@@ -135,7 +135,7 @@ def end_of_head(node: ast.stmt) -> int | None:
     head: ast.AST = node
     if isinstance(node, ast.For):
         head = node.iter
-    elif isinstance(node, ast.If):
+    elif isinstance(node, ast.If | ast.While):
         head = node.test
     elif isinstance(node, ast.FunctionDef):
         return None

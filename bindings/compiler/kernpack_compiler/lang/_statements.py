@@ -16,7 +16,7 @@ from kernpack_compiler.lang._scopes import (
     names_of,
 )
 from kernpack_compiler.lang._source import Source
-from kernpack_compiler.lang._tree import at, load, runtime, store, text
+from kernpack_compiler.lang._tree import at, function, load, runtime, store, text
 
 
 class Statements(Expressions):
@@ -179,6 +179,19 @@ class Statements(Expressions):
         node.body = self.inside(node.body, f"the loop on line {node.lineno}", names)
         node.iter = at(node, head, end=node.iter)
         return node
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        if node.orelse:
+            self.refuse(node.orelse[0], "`else` of a loop: write it after the loop")
+        head = at(node, runtime("repeat", function(self.expression(node.test))), end=node.test)
+        body = self.inside(node.body, f"the loop on line {node.lineno}")
+        return at(node, ast.For(store("__kernpack__"), head, body, []), end=node.test)
+
+    def visit_Break(self, node: ast.Break) -> ast.stmt:
+        return at(node, ast.Expr(runtime("jump", text("break"))))
+
+    def visit_Continue(self, node: ast.Continue) -> ast.stmt:
+        return at(node, ast.Expr(runtime("jump", text("continue"))))
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         made: list[ast.stmt] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
@@ -82,6 +82,27 @@ def _memory(word: str, tensor: TensorType) -> Any:
     if not isinstance(tensor, TensorType):
         raise TypeError(f"{word}: expected a type with extents, such as {word}(f32[8]), got {tensor!r}")
     return Memory(word, tensor)
+
+
+def argmax(values: Iterable[Any]) -> int:
+    """The index of the largest value: argmax(x[i, j] for j in range(D)). Of equal values, and of NaNs, the first; -1 if there are none.
+
+    It is the value of the generator's counter, from a range that begins at 0.
+    """
+    return _place(values, lambda value, best: value > best)
+
+
+def argmin(values: Iterable[Any]) -> int:
+    """The index of the smallest value, as argmax()."""
+    return _place(values, lambda value, best: value < best)
+
+
+def _place(values: Iterable[Any], is_better: Callable[[Any, Any], bool]) -> int:
+    at, best = -1, None
+    for index, value in enumerate(values):
+        if at < 0 or is_better(value, best) or (value != value and best == best):
+            at, best = index, value
+    return at
 
 
 def sigmoid(x: float) -> float:

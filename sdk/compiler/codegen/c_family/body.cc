@@ -90,6 +90,14 @@ void CBody::Statement(const StmtNode& s) {
       return s.for_kind == ForKind::kParallel ? Special(s) : ForLines(s);
     case StmtKind::kIf:
       return IfLines(s);
+    case StmtKind::kWhile:
+      Line("while (" + Bare(E(s.args[0])) + ") {");
+      Indented(s.body);
+      return Line("}");
+    case StmtKind::kBreak:
+      return Line("break;");
+    case StmtKind::kContinue:
+      return Line("continue;");
     case StmtKind::kEvaluate:
       return Line("(void)" + E(s.args[0]) + ";");
     case StmtKind::kBarrier:

@@ -29,8 +29,10 @@ typedef unsigned long long uint64_t;
 #define LANE(x, i) (x).v[i]
 #ifdef __CUDA_ARCH__
 #define KP_OPAQUE(x) asm("" : "+r"(x))  // of 32 bits: else the compiler would undo what follows
+#define KP_OPAQUE64(x) asm("" : "+l"(x))
 #else
 #define KP_OPAQUE(x)
+#define KP_OPAQUE64(x)
 #endif
 
 static __device__ __forceinline__ __attribute__((unused)) int64_t kp_thread() {
@@ -59,6 +61,7 @@ class CudaDialect final : public KernelDialect {
   // integers go through an unsigned comparison, or a signed one of unsigned integers, of numbers moved by half their range: ptxas
   // folds the moves into the minimum, and never a negation.
   std::string IntegerBody(Op op, Type t) const override {
+    if (op == Op::kOr || op == Op::kShl) return WithoutByteSwap(op, t);
     if ((op != Op::kMin && op != Op::kMax) || t.bits > 32 || !IsInteger(t)) return "";
     const char* const moved = IsSigned(t) ? "uint32_t" : "int32_t";
     std::string body;
@@ -105,6 +108,20 @@ static __device__ void kp_fail(int64_t* word, int number, int64_t a, int64_t b, 
   std::string Shared() const override { return "__shared__ "; }
   int64_t MostInArrays() const override { return 48 << 10; }
   std::string BlockMemory() const override { return "extern __shared__ __align__(16) unsigned char kp_block[];"; }
+
+ private:
+  // NVRTC up to 13.5 has LLVM's fault 55484: it takes the low 16 bits of a << 8 | a >> 8 for a swap of two bytes, although a may
+  // have bits above them. It doesn't see the form if one operand of `|` is opaque, or the shift by 8 where an addition without
+  // carry becomes an `|`. Empty assembly costs no instruction.
+  static std::string WithoutByteSwap(Op op, Type t) {
+    if (!IsInteger(t)) return "";
+    const std::string wide = t.bits == 64 ? "uint64_t" : "uint32_t", hide = t.bits == 64 ? "KP_OPAQUE64" : "KP_OPAQUE";
+    const std::string c = CElement(t), count = "((uint32_t)b & " + std::to_string(t.bits - 1) + "u)";
+    if (op == Op::kOr) {
+      return wide + " a_ = (" + wide + ")a; " + hide + "(a_); return (" + c + ")(a_ | (" + wide + ")b);";
+    }
+    return wide + " c_ = (" + wide + ")a << " + count + "; if (" + count + " == 8u) " + hide + "(c_); return (" + c + ")c_;";
+  }
 };
 
 }  // namespace

@@ -185,9 +185,11 @@ class Splitter {
     for (const Stmt& s : block) {
       const Contents contents(s);
       const bool container = s->kind == StmtKind::kFor || s->kind == StmtKind::kIf;
+      // A loop that ends when something on the device says so is one thread's.
+      const bool open_ended = s->kind == StmtKind::kWhile || (s->kind == StmtKind::kFor && LeavesLoop(s->body));
       // An assert about what is read stays with what reads it.
       const bool joins = contents.asserts && !contents.launches && contents.UsesAny(Contents(pending).bound);
-      if (contents.launches ? container && s->for_kind != ForKind::kParallel && TouchesMemory(s->args)
+      if (contents.launches ? open_ended || (container && s->for_kind != ForKind::kParallel && TouchesMemory(s->args))
                             : contents.memory || joins) {
         pending.push_back(s);
         continue;

@@ -40,6 +40,7 @@ class FunctionGenerator {
     std::unordered_map<const VarNode*, llvm::Value*> vars;
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     bool is_parallel = false;  // inside a parallel loop
+    llvm::BasicBlock *next_round = nullptr, *after_loop = nullptr;  // of the innermost loop: where `continue` and `break` go
   };
 
   llvm::Module& module_;
@@ -78,6 +79,9 @@ class FunctionGenerator {
   void Statement(const Stmt& s);
   void If(const StmtNode& s);
   void For(const StmtNode& s);
+  void While(const StmtNode& s);
+  void LoopBody(const Block& body, llvm::BasicBlock* next_round, llvm::BasicBlock* after_loop);
+  void Jump(llvm::BasicBlock* to);
   void Count(const StmtNode& s, llvm::Value* begin, llvm::Value* end);
   void Assert(const StmtNode& s);
   void Call(const StmtNode& s);

@@ -2,6 +2,8 @@
 #include <kernpack/sdk/ir/visitor.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <utility>
+
 #include "codegen/binder.h"
 #include "codegen/llvm/function.h"
 #include "codegen/llvm/types.h"
@@ -149,12 +151,42 @@ void FunctionGenerator::Count(const StmtNode& s, llvm::Value* begin, llvm::Value
   llvm::PHINode* i = b_.CreatePHI(begin->getType(), 2, s.var->name);
   i->addIncoming(begin, before);
   scope_.vars[s.var.get()] = i;
-  Body(s.body);
+  llvm::BasicBlock* const next_round = LeavesLoop(s.body) ? NewBlock("next_round") : nullptr;
+  LoopBody(s.body, next_round, after);
+  if (next_round) {
+    b_.CreateBr(next_round);
+    b_.SetInsertPoint(next_round);
+  }
   llvm::Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(i->getType(), 1));
   i->addIncoming(next, b_.GetInsertBlock());
   llvm::Instruction* latch = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
   if (HasVectors(s.body)) ForbidUnrolling(latch);
   b_.SetInsertPoint(after);
+}
+
+void FunctionGenerator::While(const StmtNode& s) {
+  llvm::BasicBlock *test = NewBlock("while"), *round = NewBlock("round"), *after = NewBlock("after");
+  b_.CreateBr(test);
+  b_.SetInsertPoint(test);
+  b_.CreateCondBr(E(s.args[0]), round, after);
+  b_.SetInsertPoint(round);
+  LoopBody(s.body, test, after);
+  b_.CreateBr(test);
+  b_.SetInsertPoint(after);
+}
+
+void FunctionGenerator::LoopBody(const Block& body, llvm::BasicBlock* next_round, llvm::BasicBlock* after_loop) {
+  llvm::BasicBlock* const outer_round = std::exchange(scope_.next_round, next_round);
+  llvm::BasicBlock* const outer_after = std::exchange(scope_.after_loop, after_loop);
+  Body(body);
+  scope_.next_round = outer_round;
+  scope_.after_loop = outer_after;
+}
+
+// Code that follows in the block is generated where nothing reaches it.
+void FunctionGenerator::Jump(llvm::BasicBlock* to) {
+  b_.CreateBr(to);
+  b_.SetInsertPoint(NewBlock("unreachable"));
 }
 
 void FunctionGenerator::Assert(const StmtNode& s) {
@@ -234,6 +266,12 @@ void FunctionGenerator::Statement(const Stmt& s) {
       b_.CreateRet(b_.getInt32(0));
       b_.SetInsertPoint(NewBlock("unreachable"));
       break;
+    case StmtKind::kWhile:
+      return While(*s);
+    case StmtKind::kBreak:
+      return Jump(scope_.after_loop);
+    case StmtKind::kContinue:
+      return Jump(scope_.next_round);
     case StmtKind::kLaunch:
       if (device_) return Launch(*s);
       [[fallthrough]];

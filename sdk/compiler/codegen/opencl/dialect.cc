@@ -35,6 +35,16 @@ typedef ulong uint64_t;
 #endif
 #define KP_OPAQUE(lane) (void)0
 
+// PoCL's own functions promise the compiler that there is no NaN: where it knows of one, the result is any bits.
+#define KP_ROUNDING(name, type) \
+  static inline type kp_##name##_##type(type a) { return a != a ? a : name(a); }
+#define KP_ROUNDINGS(type) \
+  KP_ROUNDING(floor, type) KP_ROUNDING(ceil, type) KP_ROUNDING(trunc, type) KP_ROUNDING(rint, type)
+KP_ROUNDINGS(float)
+#ifdef cl_khr_fp64
+KP_ROUNDINGS(double)
+#endif
+
 static inline int64_t kp_thread(void) {
   const int64_t y = get_global_id(2) * get_global_size(1) + get_global_id(1);
   return y * get_global_size(0) + get_global_id(0);
@@ -55,8 +65,9 @@ class OpenClDialect final : public KernelDialect {
   std::string Space(Scope scope) const override {
     return scope == Scope::kLocal ? "" : scope == Scope::kShared ? "__local " : "__global ";
   }
-  std::string Function(Op op, Type) const override {
-    return op == Op::kAbs ? "fabs" : op == Op::kRound ? "rint" : std::string(OpName(op));
+  std::string Function(Op op, Type type) const override {
+    if (op == Op::kAbs || op == Op::kSqrt) return op == Op::kAbs ? "fabs" : "sqrt";
+    return "kp_" + std::string(op == Op::kRound ? "rint" : OpName(op)) + (type.bits == 32 ? "_float" : "_double");
   }
   std::string ThreadIndex(int axis) const override { return "((int32_t)get_local_id(" + Number(axis) + "))"; }
   std::string BlockIndex(int axis) const override { return "((int32_t)get_group_id(" + Number(axis) + "))"; }

@@ -25,7 +25,7 @@ class Annotator {
   bool IsIndependent(const StmtNode& loop, const StmtNode* outer) {
     std::optional<CounterScope> counting;
     if (outer) counting.emplace(&facts_, outer->var, outer->args[0], outer->args[1]);
-    return !FindRace(module_, loop, &facts_) && !HasReturn(loop.body);
+    return !LeavesLoop(loop.body) && !FindRace(module_, loop, &facts_) && !HasReturn(loop.body);
   }
 
   Stmt One(const Stmt& s, bool in_parallel) {
@@ -35,6 +35,7 @@ class Annotator {
       copy.body = Run(s->body, in_parallel);
       copy.otherwise = Run(s->otherwise, in_parallel);
     }
+    if (s->kind == StmtKind::kWhile) copy.body = Run(s->body, in_parallel);
     if (s->kind == StmtKind::kFor) Loop(&copy, in_parallel);
     return std::make_shared<const StmtNode>(std::move(copy));
   }

@@ -86,6 +86,8 @@ class Launcher : public Mutator {
         return Value(*s, out);
       case StmtKind::kFor:
         return Loop(*s, out);
+      case StmtKind::kWhile:  // its condition reads what its body writes: on the device
+        return Alone(s, out);
       case StmtKind::kIf:
         if (HasLoads(MutateAll(s->args)) || !NeedsHost({s})) return Alone(s, out);
         return Mutator::MutateStmt(s, out);

@@ -136,7 +136,7 @@ class ReduceReader : public Mutator {
 // The `reduce` of a stage becomes how the stage joins values.
 bool TakeReduce(const Expr& e, Stage* stage) {
   const Reduction& r = std::get<Reduction>(e->detail);
-  if (!IsZero(e->args[0]) || r.var->type != kI64) return false;
+  if (!IsZero(e->args[0]) || r.var->type != kI64 || IsArg(r.op)) return false;
   stage->reduced.push_back({r.var, e->args[1]});
   stage->combine = Combine{r.op, r.lanes};
   stage->body = e->args[2];

@@ -37,6 +37,10 @@ class FunctionBuilder {
   void Parallel(std::string name, Expr begin, Expr end, const Body& body);
   void Vectorized(std::string name, Expr begin, Expr end, int lanes, const Body& body, Tail tail = Tail::kPeeled);
   void Unrolled(std::string name, Expr begin, Expr end, const Body& body);
+  // The condition is evaluated before each round.
+  void While(Expr condition, const std::function<void()>& body);
+  void Break();
+  void Continue();
   void If(Expr condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
   void Launch(std::vector<Expr> grid, std::vector<Expr> block, const std::function<void()>& body,
               Expr dynamic_shared = {});

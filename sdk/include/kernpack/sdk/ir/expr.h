@@ -55,7 +55,7 @@ class Expr {
 
 // reduce(op, var in begin..end, order, body): args are begin, end, body.
 struct Reduction {
-  Op op;
+  Op op;  // one for which IsReduction() or IsArg() holds
   Var var;
   int lanes;  // 0: sequential; else the order is "any": this many partial results, joined as a tree
 };

@@ -25,6 +25,8 @@ namespace kernpack::sdk::ir {
   X(kReduceLanes, "lanes", Form)   \
   X(kStrict, "strict", Form)       \
   X(kReduce, "reduce", Form)       \
+  X(kArgMax, "argmax", Form)       \
+  X(kArgMin, "argmin", Form)       \
   X(kExtern, "extern", Form)       \
   X(kAdd, "+", Binary)             \
   X(kSub, "-", Binary)             \
@@ -82,6 +84,9 @@ constexpr bool IsReduction(Op op) {
   return op == Op::kAdd || op == Op::kMul || op == Op::kMin || op == Op::kMax || op == Op::kMinimum ||
          op == Op::kMaximum || op == Op::kAnd || op == Op::kOr || op == Op::kXor;
 }
+
+// Of a reduction alone: the counter's value at the first largest or smallest element.
+constexpr bool IsArg(Op op) { return op == Op::kArgMax || op == Op::kArgMin; }
 
 }  // namespace kernpack::sdk::ir
 

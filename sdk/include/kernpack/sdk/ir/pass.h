@@ -15,6 +15,8 @@ struct Pass {
   IRModule (*run)(const IRModule& module);
 };
 
+// `while c` becomes `while true`, with a `break` unless c holds at the beginning of its body.
+IRModule LowerWhile(const IRModule& module);
 // Extents of allocated buffers become constants or variables, so that each is evaluated once.
 IRModule BindExtents(const IRModule& module);
 // Loops marked unrolled with constant bounds become their iterations; those that would give more than 16384 statements

@@ -23,6 +23,9 @@ enum class StmtKind : uint8_t {
   kCall,
   kEvaluate,
   kReturn,
+  kWhile,
+  kBreak,
+  kContinue,
 };
 
 enum class ForKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled };
@@ -33,12 +36,12 @@ struct StmtNode {
   StmtKind kind;
   Position position;
   uint32_t depth = 1;  // of nested blocks
-  std::vector<Expr> args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf: condition. kAssert: condition,
+  std::vector<Expr> args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf, kWhile: condition. kAssert: condition,
   // values of the message. kLaunch: grid x y z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
   Expr mask;  // kStore, nullable: lanes that are false are not written
   Var var;  // kLet, kFor
   Buffer buffer;  // kStore, kAlloc
-  Block body;  // kFor, kIf, kLaunch
+  Block body;  // kFor, kWhile, kIf, kLaunch
   Block otherwise;  // kIf
   ForKind for_kind = ForKind::kSerial;
   int lanes = 0;  // kVectorized: the step. kParallel: least iterations per thread; 0: the generator decides
@@ -54,6 +57,14 @@ Stmt Alloc(Buffer buffer);
 // Counts from begin to end - 1 in the variable's type; begin >= end: nothing runs.
 Stmt For(Var var, Expr begin, Expr end, Block body, ForKind kind = ForKind::kSerial, int lanes = 0,
          Tail tail = Tail::kPeeled);
+// The condition is evaluated before each round. Nothing limits the number of rounds.
+Stmt While(Expr condition, Block body);
+// Of the innermost loop around it, which must be a serial `for` or a `while`.
+Stmt Break();
+Stmt Continue();
+// True if the body of a loop holds a `break` or `continue` of that loop. Its rounds depend on each other then, and each has to stay
+// one round.
+bool LeavesLoop(const Block& body);
 Stmt If(Expr condition, Block body, Block otherwise = {});
 // error_kind: one that ErrorKind knows. values: integers, one for each "{}" in the message, which they replace; without
 // values the message isn't changed. Values are evaluated even if the condition holds.
