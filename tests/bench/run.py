@@ -47,6 +47,7 @@ TOPICS = (
     "codegen",
     "codegen_build",
     "matmul",
+    "python_kernels",
     "generators",
     "programs",
     "wheels",

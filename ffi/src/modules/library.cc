@@ -155,7 +155,8 @@ int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
   out->state = file.state();
   const Record record(path);
   // With a lock, a change between hashing and mapping must show.
-  out->in_place = !record.empty() && file.state().guarded && !CopyIsWanted() && (!LockIsRequired() || file.state().settled);
+  out->in_place =
+      !record.empty() && file.state().guarded && !CopyIsWanted() && (!LockIsRequired() || file.state().settled);
   std::string digest;
   KnownBy source{};
   if (Identify(path, record, out->in_place, &file, &digest, &source) != 0) return -1;

@@ -96,9 +96,7 @@ void IndexForms::Count(const Var& var, const Expr& begin, const Expr& end) {
   NoteRuns(low, past, &assumed_);
 }
 
-void IndexForms::Bind(const Var& var, const Expr& value) {
-  values_[var.get()] = value ? Of(value) : std::nullopt;
-}
+void IndexForms::Bind(const Var& var, const Expr& value) { values_[var.get()] = value ? Of(value) : std::nullopt; }
 
 std::optional<Poly> IndexForms::Of(const Expr& e) {
   if (!IsInteger(e->type)) return std::nullopt;

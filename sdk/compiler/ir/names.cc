@@ -9,12 +9,11 @@ namespace kernpack::sdk::ir {
 namespace {
 
 constexpr std::string_view kWords[] = {
-    "func",   "private",  "where",      "module",     "target", "signature", "let",        "alloc",
-    "for",    "parallel", "vectorized", "unrolled",   "if",     "else",      "assert",     "barrier",
-    "launch", "call",     "return",     "evaluate",   "in",     "grid",      "block",      "thread",
-    "shared", "local",    "workspace",  "persistent", "zeroed", "any",       "sequential", "peeled",
-    "masked", "true",     "false",      "inf",        "nan",    "global",    "while",      "break",
-    "continue",
+    "func",       "private",    "where",    "module",     "target",   "signature", "let",     "alloc",  "for",
+    "parallel",   "vectorized", "unrolled", "if",         "else",     "assert",    "barrier", "launch", "call",
+    "return",     "evaluate",   "in",       "grid",       "block",    "thread",    "shared",  "local",  "workspace",
+    "persistent", "zeroed",     "any",      "sequential", "peeled",   "masked",    "true",    "false",  "inf",
+    "nan",        "global",     "while",    "break",      "continue",
 };
 
 }  // namespace

@@ -195,9 +195,9 @@ Op ExprParser::ParseReduction(bool with_args) {
     if (with_args && t.text == OpName(arg)) return arg;
   }
   if (!OpFromName(t.text, &op) || !IsReduction(op)) {
-    FailAt(t.position,
-           std::string("expected +, *, min, max, minimum, maximum, ") + (with_args ? "argmin, argmax, " : "") +
-               "&, | or ^, got '" + std::string(t.text.substr(0, 40)) + "'");
+    FailAt(t.position, std::string("expected +, *, min, max, minimum, maximum, ") +
+                           (with_args ? "argmin, argmax, " : "") + "&, | or ^, got '" +
+                           std::string(t.text.substr(0, 40)) + "'");
   }
   return op;
 }

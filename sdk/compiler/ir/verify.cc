@@ -134,7 +134,8 @@ class Verifier : public Visitor {
         const std::string word = s->kind == StmtKind::kBreak ? "break" : "continue";
         if (!loop_) Fail(word + " outside a loop");
         if (*loop_) {
-          Fail(word + " inside " + loop_ + ", whose iterations don't run one after another; make it a serial loop, or write an `if`");
+          Fail(word + " inside " + loop_ +
+               ", whose iterations don't run one after another; make it a serial loop, or write an `if`");
         }
         break;
       }

@@ -5,9 +5,10 @@ namespace kernpack::sdk::ir {
 
 const std::vector<Pass>& LoweringPasses() {
   static const std::vector<Pass> passes = {
-      {"lower_while", LowerWhile},
-      {"bind_extents", BindExtents}, {"unroll", Unroll},          {"lower_reductions", LowerReductions},
-      {"vectorize", Vectorize},      {"expand_math", ExpandMath}, {"simplify", Simplify},
+      {"lower_while", LowerWhile}, {"bind_extents", BindExtents},
+      {"unroll", Unroll},          {"lower_reductions", LowerReductions},
+      {"vectorize", Vectorize},    {"expand_math", ExpandMath},
+      {"simplify", Simplify},
   };
   return passes;
 }

@@ -45,7 +45,8 @@ IRModule ChangeLoop(const char* primitive, const IRModule& module, const std::st
     const Change checked = [&](const StmtNode& s, Block* block) {
       if (s.for_kind != ForKind::kSerial) KP_THROW(ValueError) << place << "it is not serial any more";
       if (LeavesLoop(s.body)) {
-        KP_THROW(ValueError) << place << "it holds `break` or `continue`, and stays as it is; schedule a loop around or inside it";
+        KP_THROW(ValueError)
+            << place << "it holds `break` or `continue`, and stays as it is; schedule a loop around or inside it";
       }
       change(s, block);
     };

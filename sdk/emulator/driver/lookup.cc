@@ -87,20 +87,20 @@ KP_EMULATOR_ENTRIES(KP_EMULATOR_SLOT_)
 // `symbol` is the name of the entry `name` in a program's object file: that of cuda.h, with the suffix that its macros add. A jump, since
 // a macro that knows the parameters as a list of declarations can't hand them on.
 #if defined(__x86_64__)
-#define KP_EMULATOR_EXPORT(symbol, name)                                                                     \
+#define KP_EMULATOR_JUMP(symbol, name)                                                                       \
   asm(".text\n.globl " #symbol "\n.type " #symbol ", @function\n" #symbol ":\n jmp *kp_emulator_slot_" #name \
       "(%rip)\n"                                                                                             \
       ".size " #symbol ", .-" #symbol "\n");
 #elif defined(__aarch64__)
-#define KP_EMULATOR_EXPORT(symbol, name)                                                                          \
+#define KP_EMULATOR_JUMP(symbol, name)                                                                            \
   asm(".text\n.globl " #symbol "\n.type " #symbol ", %function\n" #symbol ":\n adrp x16, kp_emulator_slot_" #name \
       "\n ldr x16, [x16, :lo12:kp_emulator_slot_" #name "]\n br x16\n.size " #symbol ", .-" #symbol "\n");
 #endif
-#ifdef KP_EMULATOR_EXPORT
-#define KP_EMULATOR_EXPORT_(name, version, parameters) KP_EMULATOR_EXPORT(name, name)
-KP_EMULATOR_ENTRIES(KP_EMULATOR_EXPORT_)
-#undef KP_EMULATOR_EXPORT_
-KP_EMULATOR_SUFFIXED_NAMES(KP_EMULATOR_EXPORT)
+#ifdef KP_EMULATOR_JUMP
+#define KP_EMULATOR_JUMP_(name, version, parameters) KP_EMULATOR_JUMP(name, name)
+KP_EMULATOR_ENTRIES(KP_EMULATOR_JUMP_)
+#undef KP_EMULATOR_JUMP_
+KP_EMULATOR_SUFFIXED_NAMES(KP_EMULATOR_JUMP)
 #endif
 
 using namespace kernpack::cuda;

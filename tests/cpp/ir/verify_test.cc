@@ -102,31 +102,38 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     LoopsThatAreLeft, IrVerify,
     testing::Values(
-        Case{"func f(x!: f32[N]) -> () { parallel i in 0..N { for j in 0..9 { if x[i] > 1.0 { break } x[i] = 2.0 } } }", ""},
+        Case{"func f(x!: f32[N]) -> () { parallel i in 0..N { for j in 0..9 { if x[i] > 1.0 { break } x[i] = 2.0 } } }",
+             ""},
         Case{"func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N + 1 { if i == N { break } o[i] = x[i] } }", ""},
         Case{"func f() -> () { break }", "ValueError: line 1, column 18: f: break outside a loop"},
         Case{"func f() -> () { if true { continue } }", "ValueError: line 1, column 28: f: continue outside a loop"},
         Case{"func f(o!: f32[N]) -> () { parallel i in 0..N { if i > 3 { break } o[i] = 1.0 } }",
              "ValueError: line 1, column 60: f: break inside a parallel loop, whose iterations don't run one after "
              "another; make it a serial loop, or write an `if`"},
-        Case{"func f(o!: f32[N]) -> () { for j in 0..2 { vectorized(4) i in 0..N { if i > 3 { continue } o[i] = 1.0 } } }",
-             "ValueError: line 1, column 81: f: continue inside a vectorized loop, whose iterations don't run one after "
-             "another; make it a serial loop, or write an `if`"},
+        Case{
+            "func f(o!: f32[N]) -> () { for j in 0..2 { vectorized(4) i in 0..N { if i > 3 { continue } o[i] = 1.0 } } "
+            "}",
+            "ValueError: line 1, column 81: f: continue inside a vectorized loop, whose iterations don't run one after "
+            "another; make it a serial loop, or write an `if`"},
         Case{"func f(o!: f32[N]) -> () { unrolled i in 0..4 { break } }",
              "ValueError: line 1, column 49: f: break inside an unrolled loop, whose iterations don't run one after "
              "another; make it a serial loop, or write an `if`"},
         Case{"func f(o!: f32[N]) -> () { for j in 0..2 { launch grid(1) block(1) { break } } }",
              "ValueError: line 1, column 70: f: break inside a launch, whose iterations don't run one after "
              "another; make it a serial loop, or write an `if`"},
-        Case{"func f(o!: f32[N]) -> () { launch grid(1) block(8) { while o[0] < 1.0 { barrier } } }",
-             "ValueError: line 1, column 73: f: a barrier inside a `while` loop: threads of a block that don't reach it "
-             "leave the others waiting; put it outside, with divergent code before or after it"},
-        Case{"func f(o!: f32[N]) -> () { launch grid(1) block(8) { for i in 0..4 { if o[i] > 1.0 { break } barrier } } }",
-             "ValueError: line 1, column 94: f: a barrier inside a loop with a `break` or `continue`: threads of a block "
+        Case{
+            "func f(o!: f32[N]) -> () { launch grid(1) block(8) { while o[0] < 1.0 { barrier } } }",
+            "ValueError: line 1, column 73: f: a barrier inside a `while` loop: threads of a block that don't reach it "
+            "leave the others waiting; put it outside, with divergent code before or after it"},
+        Case{"func f(o!: f32[N]) -> () { launch grid(1) block(8) { for i in 0..4 { if o[i] > 1.0 { break } barrier } } "
+             "}",
+             "ValueError: line 1, column 94: f: a barrier inside a loop with a `break` or `continue`: threads of a "
+             "block "
              "that don't reach it leave the others waiting; put it outside, with divergent code before or after it"},
-        Case{"func f(o!: f32[N]) -> () { parallel i in 0..N { while o[i] < 1.0 { o[0] = 1.0 } } }",
-             "ValueError: line 1, column 28: f: iterations of the parallel loop over 'i' may touch the same elements of "
-             "'o', and write them; make the loop serial, or index 'o' with i so that each writes elements of its own"}));
+        Case{
+            "func f(o!: f32[N]) -> () { parallel i in 0..N { while o[i] < 1.0 { o[0] = 1.0 } } }",
+            "ValueError: line 1, column 28: f: iterations of the parallel loop over 'i' may touch the same elements of "
+            "'o', and write them; make the loop serial, or index 'o' with i so that each writes elements of its own"}));
 
 INSTANTIATE_TEST_SUITE_P(
     PersistentMemory, IrVerify,

@@ -63,12 +63,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Sample{kSequential.c_str(), "nested"}, Sample{kSequential.c_str(), "scratch"},
                     Sample{kSequential.c_str(), "first_negative"}, Sample{kSequential.c_str(), "rounds"},
                     Sample{kSequential.c_str(), "conditions_that_need_statements"},
-                    Sample{kSequential.c_str(), "places"}, Sample{kSequential.c_str(), "early"}, Sample{kSequential.c_str(), "shared_binding"},
-                    Sample{kSequential.c_str(), "launch_of_loaded_size"}, Sample{kSequential.c_str(), "computed"},
-                    Sample{kSequential.c_str(), "keywords"}, Sample{kSequential.c_str(), "negative_steps"},
-                    Sample{kSequential.c_str(), "empty_range"}, Sample{kSequential.c_str(), "shuffles"},
-                    Sample{kSequential.c_str(), "quotients_that_are_0_or_1"}, Sample{kLaunches, "indices"},
-                    Sample{kLaunches, "neighbours"}),
+                    Sample{kSequential.c_str(), "places"}, Sample{kSequential.c_str(), "early"},
+                    Sample{kSequential.c_str(), "shared_binding"}, Sample{kSequential.c_str(), "launch_of_loaded_size"},
+                    Sample{kSequential.c_str(), "computed"}, Sample{kSequential.c_str(), "keywords"},
+                    Sample{kSequential.c_str(), "negative_steps"}, Sample{kSequential.c_str(), "empty_range"},
+                    Sample{kSequential.c_str(), "shuffles"}, Sample{kSequential.c_str(), "quotients_that_are_0_or_1"},
+                    Sample{kLaunches, "indices"}, Sample{kLaunches, "neighbours"}),
     [](const auto& info) { return std::string(info.param.function); });
 
 class DeviceModule : public OnKind<testing::Test> {};

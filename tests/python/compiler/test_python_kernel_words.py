@@ -108,7 +108,7 @@ def test_a_helper_leaves_its_own_loop() -> None:
     def finds(x: f32["N"]) -> i64["N"]:
         for i in parallel(N):
             out[i] = 0
-            for j in range(2):
+            for _j in range(2):
                 out[i] += until(x, x[i], N)
 
     agree(finds, X, expected=[0, 2, 4, 6, 8, 10, 12])

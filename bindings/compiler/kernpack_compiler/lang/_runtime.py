@@ -240,7 +240,9 @@ class Runtime(Folds):
         """`break` or `continue`."""
         loop = self._loops[-1]
         if loop:
-            raise Refusal(f"`{word}` in {loop}, whose rounds don't run one after another: loop over range(), or write an `if`")
+            raise Refusal(
+                f"`{word}` in {loop}, whose rounds don't run one after another: loop over range(), or write an `if`"
+            )
         ir.break_() if word == "break" else ir.continue_()
 
     def _inside(self, kind: str, rounds: Iterator[Any]) -> Iterator[Any]:

@@ -180,7 +180,8 @@ KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t
  * dims, numbers, true, false, null] in the order in which the function takes them (default: parameters, results), "grad", "jvp":
  * [names, as KP_GRAD and KP_JVP have them], "doc", "at": the place of it, for errors}], all but the first two optional. The digest of
  * the module is another with each text. */
-KP_HOST_API int kp_module_load_contracts(const char* path, KpBytes contracts, uint32_t flags, const KpLoadedModule** out);
+KP_HOST_API int kp_module_load_contracts(const char* path, KpBytes contracts, uint32_t flags,
+                                         const KpLoadedModule** out);
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
  * KERNPACK_TVM_FFI_LIB is not set. NULL or "": unknown. Bindings call it; the file is opened only when needed. */
 KP_HOST_API int kp_peer_set_library(const char* path);

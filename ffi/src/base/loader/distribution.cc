@@ -250,8 +250,8 @@ int Record::Verify(const std::string& digest, std::string* verified) const {
                     "kernpack.load: '%s' isn't the file that %s %s installed: its RECORD says %s, the file has "
                     "%s; run `pip install --force-reinstall %s==%s`, or set KERNPACK_VERIFY=0 where files are "
                     "changed on purpose after they were installed",
-                    path_, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(), found.name.c_str(),
-                    found.version.c_str());
+                    path_, found.name.c_str(), found.version.c_str(), found.hash.c_str(), is.c_str(),
+                    found.name.c_str(), found.version.c_str());
   }
   *verified = found.name + " " + found.version;
   return 0;

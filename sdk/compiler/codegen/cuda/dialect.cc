@@ -120,7 +120,8 @@ static __device__ void kp_fail(int64_t* word, int number, int64_t a, int64_t b, 
     if (op == Op::kOr) {
       return wide + " a_ = (" + wide + ")a; " + hide + "(a_); return (" + c + ")(a_ | (" + wide + ")b);";
     }
-    return wide + " c_ = (" + wide + ")a << " + count + "; if (" + count + " == 8u) " + hide + "(c_); return (" + c + ")c_;";
+    return wide + " c_ = (" + wide + ")a << " + count + "; if (" + count + " == 8u) " + hide + "(c_); return (" + c +
+           ")c_;";
   }
 };
 

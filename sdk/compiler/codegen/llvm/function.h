@@ -40,7 +40,8 @@ class FunctionGenerator {
     std::unordered_map<const VarNode*, llvm::Value*> vars;
     std::unordered_map<const BufferNode*, llvm::Value*> buffers;
     bool is_parallel = false;  // inside a parallel loop
-    llvm::BasicBlock *next_round = nullptr, *after_loop = nullptr;  // of the innermost loop: where `continue` and `break` go
+    llvm::BasicBlock *next_round = nullptr,
+                     *after_loop = nullptr;  // of the innermost loop: where `continue` and `break` go
   };
 
   llvm::Module& module_;

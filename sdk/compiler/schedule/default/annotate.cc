@@ -18,17 +18,30 @@ constexpr int kGrainOfRows = 8;
 
 class Annotator {
  public:
-  Annotator(const IRModule& module, const FuncNode& f, const Processor& machine) : module_(module), machine_(machine) {
+  Annotator(const IRModule& module, const FuncNode& f, const Processor& machine, bool tiles)
+      : module_(module), machine_(machine), tiles_(tiles) {
     for (const Var& v : ShapeVars(f)) facts_.non_negative.insert(v.get());
   }
 
-  bool IsIndependent(const StmtNode& loop, const StmtNode* outer) {
+  bool IsIndependentLoop(const StmtNode& loop, const StmtNode* outer) {
     std::optional<CounterScope> counting;
     if (outer) counting.emplace(&facts_, outer->var, outer->args[0], outer->args[1]);
     return !LeavesLoop(loop.body) && !FindRace(module_, loop, &facts_) && !HasReturn(loop.body);
   }
 
-  Stmt One(const Stmt& s, bool in_parallel) {
+  bool has_tiles() const { return has_tiles_; }
+  std::optional<Block> Tiles(const StmtNode& s, bool in_parallel) {
+    const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
+      return IsIndependentLoop(loop, outer);
+    };
+    if (!tiles_) return std::nullopt;
+    std::optional<Block> tiles = ScheduleColumns(s, is_independent, in_parallel, machine_);
+    has_tiles_ = has_tiles_ || tiles;
+    return tiles;
+  }
+
+  // Appends the statement, annotated.
+  void One(const Stmt& s, bool in_parallel, Block* out) {
     if (s->kind == StmtKind::kLet) facts_.Learn(s->var, s->args[0]);
     StmtNode copy = *s;
     if (s->kind == StmtKind::kIf) {
@@ -36,23 +49,31 @@ class Annotator {
       copy.otherwise = Run(s->otherwise, in_parallel);
     }
     if (s->kind == StmtKind::kWhile) copy.body = Run(s->body, in_parallel);
-    if (s->kind == StmtKind::kFor) Loop(&copy, in_parallel);
-    return std::make_shared<const StmtNode>(std::move(copy));
+    if (s->kind == StmtKind::kFor) {
+      if (const std::optional<Block> tiles = Tiles(*s, in_parallel)) {
+        out->insert(out->end(), tiles->begin(), tiles->end());
+        return;
+      }
+      Loop(&copy, in_parallel);
+    }
+    out->push_back(std::make_shared<const StmtNode>(std::move(copy)));
   }
 
  private:
   const IRModule& module_;
   const Processor& machine_;
+  const bool tiles_;
+  bool has_tiles_ = false;
   Facts facts_;
 
   Block Run(const Block& block, bool in_parallel) {
     Block out;
-    for (const Stmt& s : block) out.push_back(One(s, in_parallel));
+    for (const Stmt& s : block) One(s, in_parallel, &out);
     return out;
   }
 
   void Loop(StmtNode* s, bool in_parallel) {
-    const bool independent = IsIndependent(*s, nullptr);
+    const bool independent = IsIndependentLoop(*s, nullptr);
     if (independent && CanWiden(s->body) && machine_.kind != Processor::kGpu) {
       s->for_kind = ForKind::kVectorized;
       s->lanes = machine_.Lanes(WidestBits(s->body));
@@ -89,43 +110,53 @@ using OwnSchedule =
     std::function<std::optional<Block>(const Stmt& s, const Surroundings& around, Annotator& annotator)>;
 
 // Each statement by a schedule of its own, if there is one.
-Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& machine, const OwnSchedule& schedule) {
-  Annotator annotator(module, f, machine);
+Block ScheduleEach(const IRModule& module, const FuncNode& f, const Processor& machine, const OwnSchedule& schedule,
+                   bool* tiles) {
+  Annotator annotator(module, f, machine, *tiles);
   Surroundings around{&f, {}};
   Block out;
   for (const Stmt& s : f.body) {
     if (const std::optional<Block> own = schedule(s, around, annotator)) {
       out.insert(out.end(), own->begin(), own->end());
     } else {
-      out.push_back(annotator.One(s, false));
+      annotator.One(s, false, &out);
     }
     if (s->kind == StmtKind::kLet) around.lets.insert(s->var.get());
   }
+  *tiles = annotator.has_tiles();
   return out;
 }
 
 }  // namespace
 
-Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Surroundings& around, Annotator&) {
-    if (const std::optional<Matmul> matmul = MatchMatmul(around, s))
-      return std::optional(ScheduleMatmul(*matmul, machine));
-    const std::optional<Lifted> lifted = LiftNest(around, s);
-    return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
-  });
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine, bool* tiles) {
+  return ScheduleEach(
+      module, f, machine,
+      [&](const Stmt& s, const Surroundings& around, Annotator& annotator) {
+        if (const std::optional<Matmul> matmul = MatchMatmul(around, s))
+          return std::optional(ScheduleMatmul(*matmul, machine));
+        if (std::optional<Block> own = annotator.Tiles(*s, false)) return own;
+        const std::optional<Lifted> lifted = LiftNest(around, s);
+        return lifted ? ScheduleNestForCpu(*lifted, machine) : std::nullopt;
+      },
+      tiles);
 }
 
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine) {
-  return ScheduleEach(module, f, machine, [&](const Stmt& s, const Surroundings& around, Annotator& annotator) {
-    const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
-      return annotator.IsIndependent(loop, outer);
-    };
-    if (std::optional<Block> rows = LaunchRows(*s, is_independent, machine)) return rows;
-    const std::optional<Matmul> matmul = MatchMatmul(around, s);
-    if (std::optional<Block> tiles = matmul ? ScheduleMatmulForGpu(*matmul, machine) : std::nullopt) return tiles;
-    const std::optional<Lifted> lifted = LiftNest(around, s);
-    return lifted ? std::optional(ScheduleNestForGpu(*lifted, machine)) : std::nullopt;
-  });
+  bool tiles = false;
+  return ScheduleEach(
+      module, f, machine,
+      [&](const Stmt& s, const Surroundings& around, Annotator& annotator) {
+        const IsIndependent is_independent = [&](const StmtNode& loop, const StmtNode* outer) {
+          return annotator.IsIndependentLoop(loop, outer);
+        };
+        if (std::optional<Block> rows = LaunchRows(*s, is_independent, machine)) return rows;
+        const std::optional<Matmul> matmul = MatchMatmul(around, s);
+        if (std::optional<Block> tiles = matmul ? ScheduleMatmulForGpu(*matmul, machine) : std::nullopt) return tiles;
+        const std::optional<Lifted> lifted = LiftNest(around, s);
+        return lifted ? std::optional(ScheduleNestForGpu(*lifted, machine)) : std::nullopt;
+      },
+      &tiles);
 }
 
 }  // namespace kernpack::sdk::ir

@@ -1,3 +1,4 @@
+#include <kernpack/error.h>
 #include <kernpack/sdk/ir/verify.h>
 #include <kernpack/sdk/ir/visitor.h>
 #include <kernpack/sdk/schedule/default.h>
@@ -34,6 +35,28 @@ IRModule WithoutTargets(IRModule module) {
   return module;
 }
 
+bool IsProved(const IRModule& module, const PrimFunc& f) {
+  IRModule changed = module;
+  for (PrimFunc& other : changed.functions) {
+    if (other->name == f->name) other = f;
+  }
+  try {
+    Verify(WithoutTargets(std::move(changed)));
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// With tiles if the verifier can still follow: their loops cut ranges in ways that its proofs may not survive.
+PrimFunc Proved(const IRModule& module, const FuncNode& f, const Processor& machine) {
+  bool tiles = true;
+  PrimFunc made = WithBody(f, ScheduleForCpu(module, f, machine, &tiles));
+  if (!tiles || IsProved(module, made)) return made;
+  tiles = false;
+  return WithBody(f, ScheduleForCpu(module, f, machine, &tiles));
+}
+
 }  // namespace
 
 IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
@@ -49,7 +72,7 @@ IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
     if (machine.kind == Processor::kGpu) {
       f = LaunchItems(*WithBody(*f, ScheduleForGpu(module, *f, machine)), std::min<int64_t>(machine.threads, 64));
     } else {
-      f = WithBody(*f, ScheduleForCpu(module, *f, machine));
+      f = Proved(module, *f, machine);
       if (machine.kind == Processor::kItems) f = LaunchItems(*f, 1);
     }
   }

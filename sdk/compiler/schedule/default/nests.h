@@ -8,6 +8,7 @@
 #include "schedule/default/lift.h"
 #include "schedule/default/matmul.h"
 #include "schedule/default/processor.h"
+#include "schedule/default/rows.h"
 
 namespace kernpack::sdk::ir {
 
@@ -17,9 +18,15 @@ std::optional<Block> ScheduleNestForCpu(const Lifted& lifted, const Processor& m
 std::optional<Block> ScheduleMatmulForGpu(const Matmul& matmul, const Processor& machine);
 Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine);
 
+// A loop over rows and columns, or over columns, whose iterations add something up: tiles of registers, with vectors along
+// columns. Nothing where it is of another form, or columns aren't next to each other in memory.
+std::optional<Block> ScheduleColumns(const StmtNode& loop, const IsIndependent& is_independent, bool in_parallel,
+                                     const Processor& machine);
+
 // The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and
 // vectorized (the innermost) where their iterations are provably independent.
-Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine);
+// `tiles`: on return, whether one has tiles of registers (ScheduleColumns()); none gets them where it is false.
+Block ScheduleForCpu(const IRModule& module, const FuncNode& f, const Processor& machine, bool* tiles);
 
 // The same for a GPU: nests become launches, and other loops parallel where their iterations are independent.
 Block ScheduleForGpu(const IRModule& module, const FuncNode& f, const Processor& machine);
@@ -31,6 +38,8 @@ PrimFunc LaunchItems(const FuncNode& f, int64_t threads);
 // The block for one of `count` items of a launch: its parallel loops are serial, and its workspaces are part `index` of
 // larger ones, whose allocation is appended to `before`.
 Block WorkspacesByItem(const Block& block, const Expr& index, const Expr& count, Block* before);
+
+bool IsUsed(const Var& var, const Expr& e);
 
 // Buffers that the stage reads with the axis in another dimension than their last.
 std::vector<Buffer> StridedSources(const Stage& stage, const StageAxis& axis);

@@ -5,6 +5,12 @@
 #include <algorithm>
 
 namespace kernpack::sdk::ir {
+
+bool IsUsed(const Var& var, const Expr& e) {
+  return (e->op == Op::kVar && e->var() == var) ||
+         std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return IsUsed(var, a); });
+}
+
 namespace {
 
 class StrideFinder : public Visitor {
@@ -16,16 +22,13 @@ class StrideFinder : public Visitor {
     Visitor::VisitExpr(e);
     if (e->op != Op::kLoad && e->op != Op::kMaskedLoad) return;
     for (size_t d = 0; d + 1 < e->buffer()->shape.size(); ++d) {
-      if (Uses(e->args[d]) && !std::count(found.begin(), found.end(), e->buffer())) found.push_back(e->buffer());
+      if (IsUsed(var_, e->args[d]) && !std::count(found.begin(), found.end(), e->buffer()))
+        found.push_back(e->buffer());
     }
   }
 
  private:
   Var var_;
-  bool Uses(const Expr& e) const {
-    return (e->op == Op::kVar && e->var() == var_) ||
-           std::any_of(e->args.begin(), e->args.end(), [&](const Expr& a) { return Uses(a); });
-  }
 };
 
 class Indices : public Visitor {

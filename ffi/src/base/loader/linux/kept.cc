@@ -276,9 +276,9 @@ int Warm(const char* path, const Known& known) {
   const std::string link = WarmName(root, path);
   errno = ENOENT;
   if (!link.empty() && (IsOurFolder(root) || MakeFolder(root)) && WriteText(root, "warm", link, known)) return 0;
-  return kp_raise("OSError",
-                  "kernpack verify --warm: can't write below '%s' (%s); set KERNPACK_CACHE_DIR to a folder of this user",
-                  root.c_str(), std::strerror(errno));
+  return kp_raise(
+      "OSError", "kernpack verify --warm: can't write below '%s' (%s); set KERNPACK_CACHE_DIR to a folder of this user",
+      root.c_str(), std::strerror(errno));
 }
 
 bool Warmed(const char* path, std::string* digest) {

@@ -70,10 +70,11 @@ int RaiseRefused(const char* path, const std::string& error) {
 }
 
 int RaiseReplaced(const char* path) {
-  return kp_raise("ImportError",
-                  "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
-                  "process already; load it again, or restart the process",
-                  path);
+  return kp_raise(
+      "ImportError",
+      "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
+      "process already; load it again, or restart the process",
+      path);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace {
 // Leaked, as everything loaded is.
 struct Taken {
   host::ForkMutex mutex{host::LockRank::kNames};
-  std::map<std::string, std::string, std::less<>> digests;  // by path string, and by number of a file that was opened in place
+  std::map<std::string, std::string, std::less<>>
+      digests;  // by path string, and by number of a file that was opened in place
 };
 
 // How many objects the dynamic linker has loaded in this process.

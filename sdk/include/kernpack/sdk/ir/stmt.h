@@ -36,7 +36,8 @@ struct StmtNode {
   StmtKind kind;
   Position position;
   uint32_t depth = 1;  // of nested blocks
-  std::vector<Expr> args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf, kWhile: condition. kAssert: condition,
+  std::vector<Expr>
+      args;  // kLet: value. kStore: indices, value. kFor: begin, end. kIf, kWhile: condition. kAssert: condition,
   // values of the message. kLaunch: grid x y z, block x y z, bytes of dynamic shared memory. kCall: scalars in order. kEvaluate: value.
   Expr mask;  // kStore, nullable: lanes that are false are not written
   Var var;  // kLet, kFor

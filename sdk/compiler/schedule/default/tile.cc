@@ -1,0 +1,210 @@
+#include "schedule/default/tile.h"
+
+#include <kernpack/sdk/ir/visitor.h>
+
+#include <algorithm>
+
+#include "ir/take_in.h"
+#include "schedule/arithmetic.h"
+#include "schedule/default/nests.h"
+
+namespace kernpack::sdk::ir {
+namespace {
+
+class TileWriter : public Mutator {
+ public:
+  TileWriter(const TileLoops& loops, const TileShape& shape, Expr first_row, Expr first_column, Expr limit)
+      : loops_(loops),
+        shape_(shape),
+        first_row_(std::move(first_row)),
+        first_column_(std::move(first_column)),
+        limit_(std::move(limit)) {}
+
+  Block Write(const Block& body) {
+    Block out;
+    for (const auto& [buffer, kept] : loops_.kept) {
+      const Buffer tile = NewTile(buffer->name + "_tile", buffer->element, {}, &out);
+      if (kept.is_read) StoreTile(tile, {}, Value(Load(buffer, kept.indices), &out), &out);
+      inside_[buffer.get()] = tile;
+    }
+    for (const Stmt& s : body) Statement(*s, &out);
+    for (const auto& [buffer, kept] : loops_.kept)
+      StoreEach(buffer, kept.indices, Load(inside_.at(buffer.get()), WithPlace({})), {}, &out);
+    return out;
+  }
+
+  // Expressions of the tile's elements: of the loops' variables, and of the place in the tile.
+  Expr MutateExpr(const Expr& e) override {
+    if (e->op == Op::kVar) {
+      const auto let = lets_.find(e->var().get());
+      return let == lets_.end() ? e : let->second;
+    }
+    if (e->op == Op::kReduce) return Reduced(*e);
+    if (e->op != Op::kLoad && e->op != Op::kMaskedLoad) return Mutator::MutateExpr(e);
+    std::vector<Expr> args = MutateAll(e->args);
+    if (const auto tile = inside_.find(e->buffer().get()); tile != inside_.end()) {
+      if (loops_.kept.count(e->buffer())) args.clear();
+      return Load(tile->second, WithPlace(std::move(args)));
+    }
+    if (!limit_ || !std::any_of(args.begin(), args.end(), [&](const Expr& a) { return IsUsed(loops_.column, a); }))
+      return WithArgs(e, std::move(args));
+    const Expr in_range = Expr(loops_.column) < limit_;
+    if (e->op == Op::kLoad)
+      return At(e->position, MaskedLoad(e->buffer(), std::move(args), in_range, Const(e->type, 0)));
+    args[args.size() - 2] = args[args.size() - 2] & in_range;
+    return WithArgs(e, std::move(args));
+  }
+
+ private:
+  const TileLoops& loops_;
+  const TileShape shape_;
+  const Expr first_row_, first_column_, limit_;
+  const Var tile_row_ = MakeVar("r", kI64), tile_column_ = MakeVar("c", kI64);
+  std::unordered_map<const BufferNode*, Buffer> inside_;  // tiles of local buffers, and of kept ones
+  std::unordered_map<const VarNode*, Expr> lets_;
+  Block* place_ = nullptr;  // what an expression needs goes here
+
+  Buffer NewTile(const std::string& name, Type element, std::vector<Expr> shape, Block* out) const {
+    shape.emplace_back(shape_.rows);
+    shape.emplace_back(shape_.columns());
+    Buffer tile = MakeBuffer(name, element, std::move(shape), Scope::kLocal);
+    out->push_back(Alloc(tile));
+    return tile;
+  }
+  std::vector<Expr> WithPlace(std::vector<Expr> indices) const {
+    indices.emplace_back(tile_row_);
+    indices.emplace_back(tile_column_);
+    return indices;
+  }
+
+  // The statement for every element, in vectors one after another.
+  void ForEach(const Stmt& s, Block* out) const {
+    const Var row = MakeVar("row", kI64), vector = MakeVar("vector", kI64), lane = MakeVar("lane", kI64);
+    const Expr r = shape_.rows == 1 ? Expr(0) : Expr(row);
+    const Expr c = shape_.vectors == 1 ? Expr(lane) : Expr(vector) * Expr(int64_t{shape_.lanes}) + Expr(lane);
+    std::unordered_map<const VarNode*, Expr> values{{tile_row_.get(), r}, {tile_column_.get(), c}};
+    values[loops_.column.get()] = Sum(first_column_, c);
+    if (loops_.row) values[loops_.row.get()] = Sum(first_row_, r);
+    Stmt loop =
+        For(lane, Expr(0), Expr(int64_t{shape_.lanes}), CloneBlock({s}, values), ForKind::kVectorized, shape_.lanes);
+    if (shape_.vectors > 1) loop = For(vector, Expr(0), Expr(shape_.vectors), {loop}, ForKind::kUnrolled);
+    if (shape_.rows > 1) loop = For(row, Expr(0), Expr(shape_.rows), {loop}, ForKind::kUnrolled);
+    out->push_back(loop);
+  }
+  void StoreEach(const Buffer& buffer, std::vector<Expr> indices, const Expr& value, Position position,
+                 Block* out) const {
+    const Expr mask = limit_ ? Expr(loops_.column) < limit_ : Expr();
+    ForEach(At(position, Store(buffer, std::move(indices), value, mask)), out);
+  }
+  void StoreTile(const Buffer& tile, std::vector<Expr> indices, const Expr& value, Block* out) const {
+    ForEach(Store(tile, WithPlace(std::move(indices)), value), out);
+  }
+
+  // Expressions are evaluated where `out` ends.
+  Expr Value(const Expr& e, Block* out) {
+    Block* const outer = std::exchange(place_, out);
+    Expr value = MutateExpr(e);
+    place_ = outer;
+    return value;
+  }
+  std::vector<Expr> Values(const std::vector<Expr>& all, size_t count, Block* out) {
+    std::vector<Expr> values;
+    for (size_t i = 0; i < count; ++i) values.push_back(Value(all[i], out));
+    return values;
+  }
+
+  void Statement(const StmtNode& s, Block* out) {
+    if (s.kind == StmtKind::kAlloc) {
+      inside_[s.buffer.get()] = NewTile(s.buffer->name, s.buffer->element, s.buffer->shape, out);
+    } else if (s.kind == StmtKind::kLet) {
+      const Expr value = Value(s.args[0], out);
+      if (IsInteger(value->type) && !ReadsMemory(value)) {  // indices stay recognisable
+        lets_[s.var.get()] = value;
+        return;
+      }
+      const Buffer tile = NewTile(s.var->name, value->type, {}, out);
+      StoreTile(tile, {}, value, out);
+      lets_[s.var.get()] = Load(tile, WithPlace({}));
+    } else if (s.kind == StmtKind::kFor) {
+      Block inner;
+      for (const Stmt& one : s.body) Statement(*one, &inner);
+      out->push_back(For(s.var, s.args[0], s.args[1], std::move(inner)));
+    } else {
+      Stored(s, out);
+    }
+  }
+
+  void Stored(const StmtNode& s, Block* out) {
+    const auto tile = inside_.find(s.buffer.get());
+    std::vector<Expr> indices = Values(s.args, s.args.size() - 1, out);
+    if (tile == inside_.end())
+      return StoreEach(s.buffer, std::move(indices), Value(s.args.back(), out), s.position, out);
+    if (loops_.kept.count(s.buffer)) indices.clear();
+    StoreTile(tile->second, std::move(indices), Value(s.args.back(), out), out);
+  }
+
+  // Each partial result is computed by itself, in registers; they are joined as `lanes` does.
+  Expr Reduced(const ExprNode& e) {
+    const Reduction& r = std::get<Reduction>(e.detail);
+    Block* const out = place_;
+    const int count = PartialResults(e);
+    if (count == 1) return Load(Accumulated(r, e.args[2], e.type, e.args[0], e.args[1], 1, out), WithPlace({}));
+    const Buffer partial = NewTile("partial", e.type, {Expr(int64_t{count})}, out);
+    const Var slot = MakeVar("slot", kI64);
+    Block turn;
+    const Buffer one = Accumulated(r, e.args[2], e.type, Sum(e.args[0], Expr(slot)), e.args[1], count, &turn);
+    StoreTile(partial, {Expr(slot)}, Load(one, WithPlace({})), &turn);
+    out->push_back(For(slot, Expr(0), Expr(int64_t{count}), std::move(turn)));
+    std::vector<Expr> parts;
+    for (int i = 0; i < count; ++i) parts.push_back(Load(partial, WithPlace({Expr(int64_t{i})})));
+    for (size_t half = parts.size() / 2; half; half /= 2) {
+      for (size_t i = 0; i < half; ++i) parts[i] = Binary(r.op, parts[i], parts[i + half]);
+    }
+    const Buffer joined = NewTile("joined", e.type, {}, out);
+    StoreTile(joined, {}, parts[0], out);
+    return Load(joined, WithPlace({}));
+  }
+
+  // What the values at first, first + step, ... before end make.
+  Buffer Accumulated(const Reduction& r, const Expr& body, Type type, const Expr& first, const Expr& end, int64_t step,
+                     Block* out) {
+    const Buffer tile = NewTile("sums", type, {}, out);
+    StoreTile(tile, {}, Const(type, IdentityOf(r.op, type)), out);
+    Block turn;
+    Var counter = r.var;
+    Expr begin = first, last = end;
+    if (step != 1) {
+      counter = MakeVar(r.var->name + "_step", kI64);
+      turn.push_back(Let(r.var, Sum(first, Product(Expr(counter), Expr(step)))));
+      begin = Expr(0);
+      last = CeilDiv(Difference(end, first), step);
+    }
+    const Expr value = Value(body, &turn);
+    StoreTile(tile, {}, TakeIn(r.op, Load(tile, WithPlace({})), value), &turn);
+    out->push_back(For(counter, begin, last, std::move(turn)));
+    return tile;
+  }
+};
+
+}  // namespace
+
+bool ReadsMemory(const Expr& e) {
+  return e->op == Op::kLoad || e->op == Op::kMaskedLoad || e->op == Op::kReduce ||
+         std::any_of(e->args.begin(), e->args.end(), ReadsMemory);
+}
+
+int PartialResults(const ExprNode& reduce) {
+  int lanes = std::max(std::get<Reduction>(reduce.detail).lanes, 1);
+  int64_t begin = 0, end = 0;
+  if (!IsConstInt(reduce.args[0], &begin) || !IsConstInt(reduce.args[1], &end)) return lanes;
+  while (lanes > 1 && lanes / 2 >= end - begin) lanes /= 2;
+  return lanes;
+}
+
+Block TileOf(const TileLoops& loops, const Block& body, const TileShape& shape, const Expr& first_row,
+             const Expr& first_column, const Expr& limit) {
+  // Variables and buffers are bound once, and a body is written for several tiles.
+  return CloneBlock(TileWriter(loops, shape, first_row, first_column, limit).Write(body), {});
+}
+
+}  // namespace kernpack::sdk::ir
