@@ -299,7 +299,7 @@ _DERIVED = re.compile(r"_(backward|jvp|zero)$")
 _DTYPES = re.compile(r"(\w+) in \{([^}\"]+)\}")
 
 
-def output_of(program: str) -> str:
+def run_program(program: str) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "<example>", "exec"), {})
@@ -415,7 +415,7 @@ def page(name: str, docs: dict[str, str], facts: list[str]) -> str:
         "It prints",
         "",
         "```text",
-        output_of(program).rstrip(),
+        run_program(program).rstrip(),
         "```",
         "",
     ]

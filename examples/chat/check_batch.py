@@ -25,7 +25,7 @@ from tokens import Tokens
 LONG, SHORT = 2048, 7  # the tokens of one prompt; how many others there are
 
 
-def prompts_of(tokens: Tokens, room: int) -> list[list[int]]:
+def make_prompts(tokens: Tokens, room: int) -> list[list[int]]:
     """Of different lengths, none longer than `room`."""
     questions = [" ".join(check.PROMPTS[: i + 1]) for i in range(SHORT)]
     asked = [tokens.prompt([{"role": "user", "content": question}]) for question in questions]
@@ -41,7 +41,7 @@ def main() -> int:
     try:
         file = GgufFile(options.model or shipped_model())
         model = Model(kernpack.load("kernpack_kernels"), file)
-        prompts = prompts_of(Tokens(file), model.sizes.context - count)
+        prompts = make_prompts(Tokens(file), model.sizes.context - count)
         start = time.perf_counter()
         found = answers(model, prompts, count)
         between = time.perf_counter()

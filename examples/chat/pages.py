@@ -11,7 +11,7 @@ from packed import KEPT, PackedWeights
 PAGE = 64  # tokens
 
 
-def pages_of(tokens: int) -> int:
+def count_pages(tokens: int) -> int:
     return -(-tokens // PAGE)
 
 
@@ -19,11 +19,11 @@ class Pages:
     def __init__(self, weights: PackedWeights, needs: Sequence[int]) -> None:
         """`needs`: the tokens of each answer at its end, its prompt's included."""
         sizes = weights.sizes
-        count = sum(map(pages_of, needs))
+        count = sum(map(count_pages, needs))
         shape = (sizes.layers, count, PAGE, sizes.groups, sizes.head_width)
         self.keys, self.values = (np.zeros(shape, KEPT) for _ in range(2))
         self.cos, self.sin = weights.angles(max(needs))
-        self.table = np.zeros((len(needs), pages_of(max(needs))), np.int32)
+        self.table = np.zeros((len(needs), count_pages(max(needs))), np.int32)
         self.lengths = np.zeros(len(needs), np.int32)
         self.free = list(range(count))
 
@@ -32,7 +32,7 @@ class Pages:
         return Answers(self, np.asarray(answers))
 
     def give_back(self, answer: int) -> None:
-        used = pages_of(self.lengths[answer])
+        used = count_pages(self.lengths[answer])
         self.free += self.table[answer, :used].tolist()
         self.lengths[answer] = 0
 
@@ -46,7 +46,7 @@ class Answers:
         pages, each = self._pages, count // len(self._answers)
         before = pages.lengths[self._answers]
         for answer, length in zip(self._answers, before, strict=True):
-            for i in range(pages_of(length), pages_of(length + each)):
+            for i in range(count_pages(length), count_pages(length + each)):
                 pages.table[answer, i] = pages.free.pop()
         self._table, self._lengths = pages.table[self._answers], before + np.int32(each)
         places = (before[:, None] + np.arange(each)).reshape(-1)

@@ -47,7 +47,7 @@ class Tokens:
         self._path = file.path
         self._template = file.field("tokenizer.chat_template", str, "")
         self._special = {name: self._id(file, name) for name in _SPECIAL}
-        self._first = self._first_of(file, kind)
+        self._first = self._read_first(file, kind)
         if not self._template and file.field("tokenizer.ggml.add_eos_token", bool, False):
             raise ModelError(
                 f"{file.path}: tokenizer.ggml.add_eos_token: expected false, or a chat template: a text that ends has no answer"
@@ -79,7 +79,7 @@ class Tokens:
             raise ModelError(f"{file.path}: {key}: expected a number from 0 to {len(self._pieces) - 1}, got {found}")
         return int(found)
 
-    def _first_of(self, file: GgufFile, kind: str) -> list[int]:
+    def _read_first(self, file: GgufFile, kind: str) -> list[int]:
         usual = kind == "llama" or file.field("tokenizer.ggml.pre", str, "default") in _LLAMA3_NAMES
         if not file.field("tokenizer.ggml.add_bos_token", bool, usual):
             return []

@@ -25,7 +25,7 @@ class Cache:
         self.capacity, self.length = capacity, 0
 
 
-def tensor_of(array: np.ndarray | None) -> torch.Tensor | None:
+def make_tensor(array: np.ndarray | None) -> torch.Tensor | None:
     """torch.from_numpy knows no bf16."""
     if array is None:
         return None
@@ -41,8 +41,8 @@ class Beside(torch.nn.Module):
         super().__init__()
         self._k, self._count = k, len(matrices)
         for i, (matrix, bias) in enumerate(matrices):
-            self.register_buffer(f"matrix{i}", tensor_of(matrix))
-            self.register_buffer(f"bias{i}", tensor_of(bias))
+            self.register_buffer(f"matrix{i}", make_tensor(matrix))
+            self.register_buffer(f"bias{i}", make_tensor(bias))
 
     def forward(self, x):
         matrices = [(getattr(self, f"matrix{i}"), getattr(self, f"bias{i}")) for i in range(self._count)]
@@ -57,7 +57,7 @@ class Layer(torch.nn.Module):
             if isinstance(value, list):
                 self.add_module(name, Beside(k, value))
             else:
-                self.register_buffer(name, tensor_of(value))
+                self.register_buffer(name, make_tensor(value))
 
     def forward(self, x, table, lengths, cos, sin, keys, values):
         k, sizes = self._k, self._sizes
@@ -79,9 +79,9 @@ class Llama(torch.nn.Module):
     def __init__(self, k: Any, weights: PackedWeights) -> None:
         super().__init__()
         self._k, self._sizes = k, weights.sizes
-        self.register_buffer("embedding", tensor_of(weights.embedding))
-        self.register_buffer("norm", tensor_of(weights.norm))
-        self.register_buffer("head", tensor_of(weights.head))
+        self.register_buffer("embedding", make_tensor(weights.embedding))
+        self.register_buffer("norm", make_tensor(weights.norm))
+        self.register_buffer("head", make_tensor(weights.head))
         self.layers = torch.nn.ModuleList(Layer(k, weights.sizes, layer) for layer in weights.layers)
 
     def forward(self, ids, positions, cos, sin, layers, every: bool = False):

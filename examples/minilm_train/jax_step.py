@@ -10,7 +10,7 @@ from inputs import FROZEN, RATE, SCALE  # puts the model's folder on the path
 from model import embed
 
 
-def loss_of(k, trained, frozen, batch):
+def compute_loss(k, trained, frozen, batch):
     """Each sentence must find its partner among the eight of the other side."""
     left, right = jnp.split(embed(k, trained | frozen, batch), 2)
     scores = left @ right.T * SCALE
@@ -21,7 +21,7 @@ def loss_of(k, trained, frozen, batch):
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=1)
 def step(k, trained, frozen, batch):
     """The loss, and the weights after one step of gradient descent."""
-    loss, gradients = jax.value_and_grad(functools.partial(loss_of, k))(trained, frozen, batch)
+    loss, gradients = jax.value_and_grad(functools.partial(compute_loss, k))(trained, frozen, batch)
     return loss, jax.tree.map(lambda weight, gradient: weight - RATE * gradient, trained, gradients)
 
 

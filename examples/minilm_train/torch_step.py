@@ -38,7 +38,7 @@ class Own:
         return functional.normalize(x, dim=-1)
 
 
-def loss_of(k, weights, batch):
+def compute_loss(k, weights, batch):
     """Each sentence must find its partner among the eight of the other side."""
     left, right = embed(k, weights, batch).chunk(2)
     scores = left @ right.T * SCALE
@@ -51,7 +51,7 @@ def _steps(k, arrays, batches):
     optimizer = torch.optim.SGD([weight for weight in weights.values() if weight.requires_grad], lr=RATE)
     for batch in itertools.cycle([{name: torch.from_numpy(a) for name, a in b.items()} for b in batches]):
         optimizer.zero_grad()
-        loss = loss_of(k, weights, batch)
+        loss = compute_loss(k, weights, batch)
         loss.backward()
         optimizer.step()
         yield loss.item()

@@ -11,7 +11,7 @@
 namespace kk {
 
 // The signature has made sure that it is one of them.
-inline Activation ActivationOf(kernpack::StringView name) {
+inline Activation ParseActivation(kernpack::StringView name) {
   if (name == "relu") return Activation::kRelu;
   if (name == "silu") return Activation::kSilu;
   if (name == "gelu") return Activation::kGelu;

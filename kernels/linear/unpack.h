@@ -43,7 +43,7 @@ struct ScaleAndMinimum {
 };
 
 template <PackedFormat F>
-KK_EVERYWHERE ScaleAndMinimum ScaleOf(const BlockCursor<F>& at, int64_t lane, int64_t k) {
+KK_EVERYWHERE ScaleAndMinimum UnpackScale(const BlockCursor<F>& at, int64_t lane, int64_t k) {
   using T = PackedTraits<F>;
   const uint8_t *scales = at.block() + T::kValueBytes, *tail = at.tail();
   if constexpr (T::kScales == Scales::kHalf) {

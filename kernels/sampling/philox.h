@@ -25,7 +25,7 @@ KK_EVERYWHERE inline RandomBits Philox(uint64_t key, uint64_t counter_low, uint6
 }
 
 // In [0, 1), 53 bits.
-KK_EVERYWHERE inline double UniformOf(const RandomBits& c) {
+KK_EVERYWHERE inline double ToUniform(const RandomBits& c) {
   const uint64_t bits = uint64_t{c.at[1]} << 32 | c.at[0];
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }

@@ -9,8 +9,8 @@ import kernpack
 from kernpack_sdk.testing import compare, inputs
 from kernpack_sdk.testing.bench import Bench, Options
 from kernpack_sdk.testing.case import Call, Op
-from kernpack_sdk.testing.checks.repeat import bound_of
-from kernpack_sdk.testing.frameworks import NUMPY, names_of
+from kernpack_sdk.testing.checks.repeat import error_bound
+from kernpack_sdk.testing.frameworks import NUMPY, list_names
 from kernpack_sdk.testing.generate import Wish
 
 INPUTS = Path(__file__).parents[1] / "kernpack_inputs.py"
@@ -42,7 +42,7 @@ def replay(module, path, only=None):
             found.append(f"{call.text()}: {outcome.refusal}")
             continue
         differs = compare.difference(
-            names_of(call, outcome), expected, outcome.arrays, exact=False, bound=2 * bound_of(call)
+            list_names(call, outcome), expected, outcome.arrays, exact=False, bound=2 * error_bound(call)
         )
         if differs:
             found.append(f"{call.text()}: {differs} (there, here)")

@@ -31,7 +31,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def files() -> dict[str, str | None]:
     value = host.Any()
     host.check(host.lib().kp_module_files(ctypes.byref(value)))
-    return {file["path"]: file["verified"] for file in json.loads(host.text_of(value))}
+    return {file["path"]: file["verified"] for file in json.loads(host.get_text(value))}
 
 
 def in_child(code: str, *words: object, **environment: str) -> str:

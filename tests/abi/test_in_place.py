@@ -213,7 +213,7 @@ WARM = """
 import ctypes
 verified = host.Any()
 host.check(host.lib().kp_module_warm(files[0].encode(), ctypes.byref(verified)))
-print(host.text_of(verified))
+print(host.get_text(verified))
 """
 
 

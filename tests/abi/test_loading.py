@@ -120,7 +120,7 @@ def test_the_processor_can_be_capped(cap: str, chosen: str | None, compile_fake:
         "value = host.Any()\n"
         "function = host.function(host.load(sys.argv[1]), 'add')\n"
         "host.check(host.lib().kp_function_variants(ctypes.byref(function), ctypes.byref(value)))\n"
-        "print(host.text_of(value))\n"
+        "print(host.get_text(value))\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, path, host.ROOT / "tests"],

@@ -54,7 +54,7 @@ def answer_on(function: host.LoadedFunction, device_type: int) -> int:
 def variants(function: host.LoadedFunction) -> list[dict[str, Any]]:
     text = host.Any()
     host.check(host.lib().kp_function_variants(ctypes.byref(function), ctypes.byref(text)))
-    return json.loads(host.text_of(text))
+    return json.loads(host.get_text(text))
 
 
 def refusal(*paths: Path) -> host.Raised:
@@ -107,7 +107,7 @@ def test_a_gradient_may_be_in_another_file(build: Build) -> None:
     )
     module, text = host.load(base, gradient), host.Any()
     host.check(host.lib().kp_module_gradients(module, ctypes.byref(text)))
-    assert json.loads(host.text_of(text)) == [["op", "op_backward"]]
+    assert json.loads(host.get_text(text)) == [["op", "op_backward"]]
     assert "KP_GRAD(op, op_backward): the module exports no function op_backward" in refusal(gradient).message
 
 

@@ -68,7 +68,7 @@ def write_plots(folder: Path, rows: list[Row], name: str = "{}.png") -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for topic in dict.fromkeys(row.topic for row in rows):
-        panels = panels_of([row for row in rows if row.topic == topic])
+        panels = group_panels([row for row in rows if row.topic == topic])
         if not panels:
             continue
         heights = [_height(panel) for panel in panels.values()]
@@ -84,7 +84,7 @@ def write_plots(folder: Path, rows: list[Row], name: str = "{}.png") -> list[Pat
     return made
 
 
-def panels_of(rows: list[Row]) -> dict[str, list[Row]]:
+def group_panels(rows: list[Row]) -> dict[str, list[Row]]:
     """The rows by what their axis says; comparisons with peers first."""
     panels: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: not figures.beside_a_peer(row)):

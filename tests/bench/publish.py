@@ -56,7 +56,7 @@ _PACKAGES = {
 def publish(result: Path, docs: Path) -> list[Path]:
     """The pictures that were drawn. ValueError where the page has no place for them."""
     found = json.loads(result.read_text(encoding="utf-8"))
-    rows = [report.row_of(row) for row in found["rows"]]
+    rows = [report.make_row(row) for row in found["rows"]]
     machine = found["machine"]
     llm = all(row.topic.startswith(LLM) for row in rows)
     page = docs / "benchmarks.md"

@@ -82,6 +82,6 @@ def write_json(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
     path.write_text(json.dumps({"machine": machine, "rows": results}, indent=1) + "\n")
 
 
-def row_of(result: dict[str, Any]) -> Row:
+def make_row(result: dict[str, Any]) -> Row:
     """A row as write_json() wrote it."""
     return Row(**{each.name: result[each.name] for each in fields(Row)})

@@ -56,7 +56,7 @@ def row(folder: Path, python: str, date: str) -> list[str]:
     return [date, python, *found["versions"].values(), *tests, ", ".join(off) or "none", *figures]
 
 
-def rows_of(page: str) -> list[list[str]]:
+def make_rows(page: str) -> list[list[str]]:
     """The rows of the table, without its headings."""
     table = page.partition(BEGIN)[2].partition(END)[0]
     return [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.splitlines()[2:]]
@@ -64,7 +64,7 @@ def rows_of(page: str) -> list[list[str]]:
 
 def written(page: str, rows: list[list[str]]) -> str:
     """The page with these rows. Rows of other Pythons stay."""
-    fresh = {row[1]: row for row in [*rows_of(page), *rows]}
+    fresh = {row[1]: row for row in [*make_rows(page), *rows]}
     lines = [HEADINGS, ["--"] * len(HEADINGS), *(fresh[python] for python in sorted(fresh, key=_number))]
     before, _, rest = page.partition(BEGIN)
     return before + BEGIN + "".join(f"| {' | '.join(line)} |\n" for line in lines) + END + rest.partition(END)[2]

@@ -98,17 +98,17 @@ def test_only_the_jobs_that_sign_may_sign_and_none_has_a_password(jobs: dict[str
     ],
 )  # fmt: skip
 def test_a_tag_that_does_not_fit_is_refused(tmp_path: Path, tag: str, heading: str, said: str | None) -> None:
-    _said_of(tmp_path, tag, heading, "2026-11-20", said)
+    _check_message(tmp_path, tag, heading, "2026-11-20", said)
 
 
 @pytest.mark.parametrize("newest", ["2026-11-16", None])
 def test_a_release_needs_a_recent_result_of_make_newest(tmp_path: Path, newest: str | None) -> None:
     wanted = "a result of make newest with Python 3.12, at most 14 days older than 2026-12-01"
     said = f"release-tag: docs/versions.md: expected {wanted}, got {newest or 'none'}"
-    _said_of(tmp_path, "v0.1.0", "## 0.1.0 (2026-12-01)", newest, said)
+    _check_message(tmp_path, "v0.1.0", "## 0.1.0 (2026-12-01)", newest, said)
 
 
-def _said_of(tmp_path: Path, tag: str, heading: str, newest: str | None, said: str | None) -> None:
+def _check_message(tmp_path: Path, tag: str, heading: str, newest: str | None, said: str | None) -> None:
     """newest: the date of the row of Python 3.12; those of others are recent."""
     (tmp_path / "scripts").mkdir()
     for script in ("release-tag", "lib.sh"):

@@ -43,7 +43,7 @@ class Parsed:
         host.check(library.kp_signature_json(signature, ctypes.byref(value)))
         self.text = text
         self.program: int = library.kp_signature_program(signature)
-        self.contract: Contract = read("f", json.loads(host.text_of(value)))
+        self.contract: Contract = read("f", json.loads(host.get_text(value)))
 
 
 def described(value: Any) -> Any:

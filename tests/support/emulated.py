@@ -27,7 +27,7 @@ def run_emulated(
     )  # fmt: skip
 
 
-def lines_of(script: Path, *words: str, devices: str = "sm_90", seed: int = 0) -> list[str]:
+def run_lines(script: Path, *words: str, devices: str = "sm_90", seed: int = 0) -> list[str]:
     """The output of a script that must not fail. `seed` shuffles warps, 0 runs them in order."""
     done = run_emulated(script, *words, devices=devices, KERNPACK_EMULATOR_SEED=str(seed))
     assert done.returncode == 0, done.stderr[-3000:]

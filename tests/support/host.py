@@ -120,7 +120,7 @@ def release(value: Any) -> None:
     value.bits = 0
 
 
-def text_of(value: Any) -> str:
+def get_text(value: Any) -> str:
     """The text of a string result; gives the reference back."""
     if value.type_index == 11:
         return value.bits.to_bytes(8, "little")[: value.small_len].decode()

@@ -104,20 +104,20 @@ def of_python(source: bytes) -> list[tuple[int, str]]:
     }
     out = []
 
-    def text_of(node: ast.expr) -> str:
+    def get_text(node: ast.expr) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return node.value
         if isinstance(node, ast.JoinedStr):
-            return "".join(text_of(value) for value in node.values)
+            return "".join(get_text(value) for value in node.values)
         if isinstance(node, ast.BinOp):
-            return text_of(node.left) + text_of(node.right)
+            return get_text(node.left) + get_text(node.right)
         return HOLE
 
     def walk(node: ast.AST) -> None:
         if id(node) in docs:
             return
         if isinstance(node, (ast.JoinedStr, ast.Constant, ast.BinOp)):
-            text = tidy([text_of(node)])  # type: ignore[arg-type]
+            text = tidy([get_text(node)])  # type: ignore[arg-type]
             if is_prose(text):
                 out.append((node.lineno, text))  # type: ignore[attr-defined]
             return

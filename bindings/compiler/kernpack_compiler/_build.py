@@ -71,7 +71,7 @@ def build(module: IRModule | PrimFunc | str, target: TargetSpec | None = None, *
     Raises the errors of the verifier (with the position), ValueError for an invalid target, RuntimeError for a kind
     without a generator; it lists the kinds that have one, and why others don't.
     """
-    module = _module_of(module, "build")
+    module = _to_module(module, "build")
     made = _native.build(module, target, checked)
     built = BuiltModule(made, module, Target(target if target is not None else module.target or ""), checked)
     announce(built)
@@ -89,11 +89,11 @@ def export_library(
     whose code does not run here. Returns the path. Arguments and errors as in build() and BuiltModule.export_library().
     """
     library = Path(path)
-    _native.export_library(_module_of(module, "export_library"), target, os.fspath(library.absolute()), checked)
+    _native.export_library(_to_module(module, "export_library"), target, os.fspath(library.absolute()), checked)
     return library
 
 
-def _module_of(module: IRModule | PrimFunc | str, who: str) -> IRModule:
+def _to_module(module: IRModule | PrimFunc | str, who: str) -> IRModule:
     if isinstance(module, str):
         return IRModule.parse(module)
     if isinstance(module, PrimFunc):

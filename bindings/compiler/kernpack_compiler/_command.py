@@ -144,13 +144,13 @@ def _wheel(function: ImportedFunction, options: argparse.Namespace, named: re.Ma
 
 
 def _library(function: ImportedFunction, options: argparse.Namespace) -> Path:
-    from kernpack_compiler._imports._module import export, target_of
+    from kernpack_compiler._imports._module import export, make_target
 
     name = options.module or options.out.stem
     if not name.isidentifier():
         raise Wrong(f"--module: expected a name such as my_ops, got '{name}'", _usage())
     out: Path = options.out
-    export([function], name, out, target_of(options.host))
+    export([function], name, out, make_target(options.host))
     return out
 
 

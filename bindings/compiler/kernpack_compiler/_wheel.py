@@ -94,7 +94,7 @@ def _writers(
 ) -> list[Callable[[Path], object]]:
     """Functions that write the shared objects of the wheel: one for each module, and one for all imported functions."""
     from kernpack_compiler._imports import ImportedFunction, ImportedModule
-    from kernpack_compiler._imports._module import export, target_of
+    from kernpack_compiler._imports._module import export, make_target
 
     functions = [one for one in given if isinstance(one, ImportedFunction)]
     modules = [one for one in given if not isinstance(one, ImportedFunction)]
@@ -111,7 +111,7 @@ def _writers(
             writers.append(functools.partial(_export_for, module, target))
     if functions:
         name = names[0] if names else package
-        writers.append(lambda path: export(functions, name, path, target_of(target)))
+        writers.append(lambda path: export(functions, name, path, make_target(target)))
     return writers
 
 

@@ -39,7 +39,7 @@ std::string DeviceTypeName(int32_t device_type);
 // OverflowError "<number> does not fit 64 bits"; TypeError for what isn't an integer.
 int64_t ToInt64(py::handle number);
 // The host's object behind a kernpack.Object or another holder of one.
-Any ObjectOf(py::handle holder);
+Any UnwrapObject(py::handle holder);
 // An object of the host as kernpack._core.object_of() takes it.
 py::capsule ToCapsule(Any value);
 // "cuda:1", or anything whose str() is such.

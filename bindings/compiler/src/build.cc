@@ -33,7 +33,7 @@ void ExportModule(const IRModule& module, py::handle target, const std::string& 
   sdk::Export(module, chosen, path, {.checked = checked});
 }
 
-std::string SourceOf(const IRModule& module, py::handle target, bool checked) {
+std::string GenerateSource(const IRModule& module, py::handle target, bool checked) {
   const std::optional<Target> chosen = TargetOrNone(target);
   const py::gil_scoped_release unlocked;
   return sdk::Source(module, chosen, {.checked = checked});
@@ -67,7 +67,7 @@ void BindBuild(py::module_& module) {
   module.def("build", &BuildModule, py::arg("module"), py::arg("target") = py::none(), py::arg("checked") = false);
   module.def("export_library", &ExportModule, py::arg("module"), py::arg("target"), py::arg("path"),
              py::arg("checked") = false);
-  module.def("source", &SourceOf, py::arg("module"), py::arg("target") = py::none(), py::arg("checked") = false,
+  module.def("source", &GenerateSource, py::arg("module"), py::arg("target") = py::none(), py::arg("checked") = false,
              "The code that the generator of the target's kind writes, for a person to read.");
   module.def("list_generators", &sdk::ListGenerators, "Target kinds that code can be built for, sorted.");
   module.def("add_target_kind", &AddTargetKind, py::arg("name"), py::arg("device"), py::arg("options") = py::dict(),

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMostNesting = 32;  // more than any target has: lists in themselves end here
 
-AttrValue AttributeOf(py::handle value, int depth) {
+AttrValue ToAttrValue(py::handle value, int depth) {
   if (depth > kMostNesting)
     KP_THROW(ValueError) << "target: dicts and lists nested deeper than " << kMostNesting
                          << "; does one contain itself?";
@@ -36,14 +36,14 @@ AttrValue AttributeOf(py::handle value, int depth) {
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
     AttrArray items;
-    for (py::handle item : value) items.push_back(AttributeOf(item, depth + 1));
+    for (py::handle item : value) items.push_back(ToAttrValue(item, depth + 1));
     return items;
   }
   if (py::isinstance<py::dict>(value)) {
     AttrMap items;
     for (auto [key, item] : value.cast<py::dict>()) {
       if (!py::isinstance<py::str>(key)) throw py::type_error("target: expected str as the keys of a dict");
-      items.emplace(key.cast<std::string>(), AttributeOf(item, depth + 1));
+      items.emplace(key.cast<std::string>(), ToAttrValue(item, depth + 1));
     }
     return items;
   }
@@ -53,7 +53,7 @@ AttrValue AttributeOf(py::handle value, int depth) {
 
 }  // namespace
 
-AttrValue FromPython(py::handle value) { return AttributeOf(value, 0); }
+AttrValue FromPython(py::handle value) { return ToAttrValue(value, 0); }
 
 py::object ToPython(const AttrValue& value) {
   switch (value.kind()) {

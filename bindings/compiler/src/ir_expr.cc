@@ -48,7 +48,7 @@ void DefineOperator(Class& type, const char* name, F f) {
            [f](const py::object& a, const py::object& b) { return f(b, a); });
 }
 
-Expr SelectOf(py::handle condition, py::handle then, py::handle otherwise) {
+Expr MakeSelect(py::handle condition, py::handle then, py::handle otherwise) {
   const Type* like = nullptr;
   if (py::isinstance<Expr>(then)) like = &then.cast<const Expr&>()->type;
   if (!like && py::isinstance<Expr>(otherwise)) like = &otherwise.cast<const Expr&>()->type;
@@ -56,13 +56,13 @@ Expr SelectOf(py::handle condition, py::handle then, py::handle otherwise) {
 }
 
 // `counter` was made by reduction_variable(), and `body` uses it.
-Expr ReduceOf(const std::string& op, const Expr& counter, py::handle begin, py::handle end, int lanes,
-              const Expr& body) {
+Expr MakeReduce(const std::string& op, const Expr& counter, py::handle begin, py::handle end, int lanes,
+                const Expr& body) {
   const Op joined = op == "argmax" ? Op::kArgMax : op == "argmin" ? Op::kArgMin : ToOp(op);
   return ir::Reduce(joined, counter->var(), ToExpr(begin, &counter->type), ToExpr(end, &counter->type), lanes, body);
 }
 
-Expr ExternOf(const std::string& name, py::handle type, const py::args& args) {
+Expr MakeExtern(const std::string& name, py::handle type, const py::args& args) {
   std::vector<Expr> operands;
   for (py::handle a : args) {
     const Expr operand = ToExpr(a);
@@ -132,7 +132,7 @@ void BindForms(py::module_& module) {
   module.def(
       "bitcast", [](py::handle type, const Expr& value) { return Bitcast(ToType(type), value); }, py::arg("type"),
       py::arg("x"), "The same bits as another type of the same width.");
-  module.def("select", &SelectOf, py::arg("condition"), py::arg("then"), py::arg("otherwise"),
+  module.def("select", &MakeSelect, py::arg("condition"), py::arg("then"), py::arg("otherwise"),
              "then where the condition holds, else otherwise. Both are evaluated.");
   module.def(
       "broadcast", [](py::handle value, int lanes) { return Broadcast(ToExpr(value), lanes); }, py::arg("x"),
@@ -152,13 +152,13 @@ void BindForms(py::module_& module) {
   module.def(
       "lanes", [](const std::string& op, const Expr& v) { return ReduceLanes(ToOp(op), v); }, py::arg("op"),
       py::arg("x"), "Reduces the lanes of a vector to one value; each step joins the two halves.");
-  module.def("extern", &ExternOf, py::arg("name"), py::arg("type"),
+  module.def("extern", &MakeExtern, py::arg("name"), py::arg("type"),
              "Calls a C function of scalars that has no effects.");
   module.def(
       "variable", [](const std::string& name, py::handle type) { return Expr(ir::MakeVar(name, ToType(type))); },
       py::arg("name"), py::arg("type"));
-  module.def("reduce", &ReduceOf, py::arg("op"), py::arg("counter"), py::arg("begin"), py::arg("end"), py::arg("lanes"),
-             py::arg("body"));
+  module.def("reduce", &MakeReduce, py::arg("op"), py::arg("counter"), py::arg("begin"), py::arg("end"),
+             py::arg("lanes"), py::arg("body"));
 }
 
 }  // namespace

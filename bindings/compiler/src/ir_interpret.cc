@@ -60,7 +60,7 @@ std::vector<KpAny> ToValues(const py::list& values) {
   return all;
 }
 
-ir::InterpretOptions OptionsOf(const py::dict& externs, uint64_t max_steps) {
+ir::InterpretOptions MakeOptions(const py::dict& externs, uint64_t max_steps) {
   ir::InterpretOptions options;
   options.max_steps = max_steps;
   for (auto [name, function] : externs) {
@@ -137,7 +137,7 @@ void BindIrInterpret(py::module_& module) {
   module.def("result_shapes", &ResultShapes);
   module.def("interpret", [](const IRModule& m, const std::string& name, const py::list& values, Kept& kept,
                              const py::dict& externs, uint64_t max_steps) {
-    ir::Interpret(m, name, ToValues(values), &kept.memory, OptionsOf(externs, max_steps));
+    ir::Interpret(m, name, ToValues(values), &kept.memory, MakeOptions(externs, max_steps));
   });
 }
 

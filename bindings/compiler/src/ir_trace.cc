@@ -112,14 +112,14 @@ void RecordOtherwise(const Body& body) {
   block.back() = At(before->position, ir::If(before->args[0], before->body, body.statements));
 }
 
-Expr LetOf(py::handle value, const std::string& name) {
+Expr MakeLet(py::handle value, const std::string& name) {
   const Expr bound = ToExpr(value);
   const ir::Var var = ir::MakeVar(name, bound->type);
   Record(ir::Let(var, bound));
   return Expr(var);
 }
 
-void CallOf(const std::string& function, const py::args& args) {
+void TraceCall(const std::string& function, const py::args& args) {
   std::vector<Expr> scalars;
   std::vector<ir::Buffer> buffers;
   for (py::handle a : args) {
@@ -175,7 +175,7 @@ void BindIrTrace(py::module_& module) {
   });
   module.def("thread_index", &ir::ThreadIndex);
   module.def("block_index", &ir::BlockIndex);
-  module.def("let", &LetOf, py::arg("value"), py::arg("name") = "t", "Computes a value once; use what this returns.");
+  module.def("let", &MakeLet, py::arg("value"), py::arg("name") = "t", "Computes a value once; use what this returns.");
   module.def(
       "check",
       [](py::handle condition, const std::string& message, const std::string& kind, py::handle values) {
@@ -190,7 +190,7 @@ values: up to 4 integers, which take the places of "{}" in the message.)");
   module.def("continue_", [] { Record(ir::Continue()); }, "Goes on with the next round of the innermost loop.");
   module.def("return_", [] { Record(ir::Return()); }, "Ends the function.");
   module.def("evaluate", [](py::handle value) { Record(ir::Evaluate(ToExpr(value))); }, py::arg("value"));
-  module.def("call", &CallOf);
+  module.def("call", &TraceCall);
 }
 
 }  // namespace kernpack::compiler

@@ -11,7 +11,7 @@ namespace {
 using sdk::ir::Expr;
 using sdk::ir::Type;
 
-std::string NameOf(py::handle value) { return py::type::of(value).attr("__name__").cast<std::string>(); }
+std::string GetName(py::handle value) { return py::type::of(value).attr("__name__").cast<std::string>(); }
 
 [[noreturn]] void DoesNotFit(py::handle number, Type type) {
   KP_THROW(OverflowError) << py::str(number).cast<std::string>() << " does not fit " << ir::TypeName(type);
@@ -68,7 +68,7 @@ Expr Make(Type type, py::handle value) {
 Type ToType(py::handle value) {
   if (py::isinstance<Type>(value)) return value.cast<Type>();
   if (!py::isinstance<py::str>(value)) {
-    KP_THROW(TypeError) << "expected an ir.Type or its name, got " << NameOf(value);
+    KP_THROW(TypeError) << "expected an ir.Type or its name, got " << GetName(value);
   }
   Type type;
   const std::string name = value.cast<std::string>();
@@ -103,7 +103,7 @@ Expr ToExpr(py::handle value, const Type* like) {
                         << "' is a tensor, expected one of its elements: index it, as in x[i, j]";
   }
   KP_THROW(TypeError) << "expected an expression or a number" << (like ? " of " : "")
-                      << (like ? ir::TypeName(*like) : std::string()) << ", got " << NameOf(value);
+                      << (like ? ir::TypeName(*like) : std::string()) << ", got " << GetName(value);
 }
 
 Expr CastTo(Type type, py::handle value) {

@@ -7,7 +7,7 @@
 namespace kernpack::compiler {
 namespace {
 
-py::list ListOf(const std::vector<std::string_view>& names) {
+py::list MakeList(const std::vector<std::string_view>& names) {
   py::list list;
   for (std::string_view name : names) list.append(name);
   return list;
@@ -47,10 +47,10 @@ void BindMatch(py::module_& module) {
       },
       py::arg("variants"), py::arg("machine"), "The most specific variant that runs on the machine.");
   module.def(
-      "cpu_models", [](const std::string& arch) { return ListOf(sdk::CpuModels(arch)); }, py::arg("arch"),
+      "cpu_models", [](const std::string& arch) { return MakeList(sdk::CpuModels(arch)); }, py::arg("arch"),
       "Processors that targets of an architecture (x86_64, aarch64, arm, riscv64) can name.");
   module.def(
-      "cpu_features", [](const std::string& arch) { return ListOf(sdk::CpuFeatureNames(arch)); }, py::arg("arch"),
+      "cpu_features", [](const std::string& arch) { return MakeList(sdk::CpuFeatureNames(arch)); }, py::arg("arch"),
       "Processor features that targets of an architecture can name.");
 }
 

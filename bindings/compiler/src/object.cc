@@ -43,7 +43,7 @@ py::capsule ToCapsule(Any value) {
                      [](void* object) { kp_release(static_cast<KpObject*>(object)); });
 }
 
-Any ObjectOf(py::handle holder) {
+Any UnwrapObject(py::handle holder) {
   const py::capsule capsule = holder.attr("__kernpack_object__")();
   return Any(FromCapsule(capsule));
 }

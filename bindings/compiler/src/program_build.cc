@@ -33,7 +33,7 @@ Constant ToConstant(py::handle value) {
 }
 
 // Of (dtype, extents) each.
-std::vector<Type> TypesOf(const py::list& described) {
+std::vector<Type> ParseTypes(const py::list& described) {
   std::vector<Type> types;
   for (py::handle one : described) {
     const auto [dtype, shape] = one.cast<std::pair<std::string, py::list>>();
@@ -42,7 +42,7 @@ std::vector<Type> TypesOf(const py::list& described) {
   return types;
 }
 
-std::vector<Type> ResultsOf(const Program& p) {
+std::vector<Type> GetResults(const Program& p) {
   std::vector<Type> types;
   for (const program::Result& result : p.results) types.push_back(p.values[result.value].type);
   return types;
@@ -80,23 +80,23 @@ class Builder {
   }
 
   py::list CallUntyped(const std::string& callee, std::vector<ValueId> args, const py::list& types) {
-    return Typed(Add({StepKind::kCall, std::move(args), {}, callee}, types.size()), TypesOf(types), callee);
+    return Typed(Add({StepKind::kCall, std::move(args), {}, callee}, types.size()), ParseTypes(types), callee);
   }
 
   py::list Invoke(const Program& other, std::vector<ValueId> args) {
-    return Typed(Add({StepKind::kInvoke, std::move(args), {}, other.name}, other.results.size()), ResultsOf(other),
+    return Typed(Add({StepKind::kInvoke, std::move(args), {}, other.name}, other.results.size()), GetResults(other),
                  other.name);
   }
 
   // args: the condition, then what both programs get.
   py::list Cond(const Program& then, const Program& otherwise, std::vector<ValueId> args) {
     return Typed(Add({StepKind::kIf, std::move(args), {}, then.name, otherwise.name}, then.results.size()),
-                 ResultsOf(then), "chosen");
+                 GetResults(then), "chosen");
   }
 
   ValueId Copy(ValueId value, const VirtualDevice& to) { return Add({StepKind::kCopy, {value}}, 1, to).front(); }
 
-  VirtualDevice DeviceOf(ValueId value) const { return steps_[value].device; }
+  VirtualDevice FindDevice(ValueId value) const { return steps_[value].device; }
   void SetDevice(ValueId value, const VirtualDevice& device) { steps_.On(value, device); }
 
   Program Finish(const std::vector<ValueId>& results) {
@@ -120,7 +120,7 @@ class Builder {
     return steps_.Add(std::move(step), results, device);
   }
 
-  const Constant* ConstantOf(ValueId value) const {
+  const Constant* FindConstant(ValueId value) const {
     const auto constant = constants_.find(value);
     return constant == constants_.end() ? nullptr : &constant->second;
   }
@@ -129,17 +129,17 @@ class Builder {
   std::vector<Type> TypesOfCall(const Function& function, const std::vector<ValueId>& args) const {
     std::vector<program::Argument> all;
     for (const ValueId v : args) {
-      program::Argument& arg = all.emplace_back(program::Argument{&steps_[v].type, ConstantOf(v), {}});
+      program::Argument& arg = all.emplace_back(program::Argument{&steps_[v].type, FindConstant(v), {}});
       const auto tuple = tuples_.find(v);
       if (tuple == tuples_.end()) continue;
-      for (const ValueId element : tuple->second) arg.elements.push_back(ConstantOf(element));
+      for (const ValueId element : tuple->second) arg.elements.push_back(FindConstant(element));
     }
     try {
       return program::TypesOfCall(function, all);
     } catch (const Error& refused) {
       Text text;
       text << name_.c_str() << ": " << refused.message();
-      throw Error(program::KindOf(refused), text.bytes());
+      throw Error(program::GetKind(refused), text.bytes());
     }
   }
 
@@ -167,7 +167,7 @@ void BindProgramBuilder(py::module_& module) {
       .def("invoke", &Builder::Invoke, py::arg("program"), py::arg("args"))
       .def("cond", &Builder::Cond, py::arg("then"), py::arg("otherwise"), py::arg("args"))
       .def("copy", &Builder::Copy, py::arg("value"), py::arg("to"))
-      .def("device_of", &Builder::DeviceOf, py::arg("value"))
+      .def("device_of", &Builder::FindDevice, py::arg("value"))
       .def("set_device", &Builder::SetDevice, py::arg("value"), py::arg("device"))
       .def("finish", &Builder::Finish, py::arg("results"));
 }

@@ -72,13 +72,13 @@ struct PlanStep {
 };
 
 // A call that only writes its arguments has no result, and runs on a device all the same.
-std::string DeviceOf(const Plan& plan, const Program& p, const Step& step, const PlannedStep& planned) {
+std::string FindDevice(const Plan& plan, const Program& p, const Step& step, const PlannedStep& planned) {
   if (!step.results.empty()) return ShortDevice(p.values[step.results[0]].device);
   return planned.stream == kNoStream ? "host" : ShortDevice(plan.streams[planned.stream].device);
 }
 
 PlanStep DescribeStep(const Plan& plan, const Program& p, const Step& step, const PlannedStep& planned) {
-  const std::string device = DeviceOf(plan, p, step, planned);
+  const std::string device = FindDevice(plan, p, step, planned);
   return {StepKindName(step.kind),           step.callee,     device,        step.args,     step.results,
           OrNone(planned.stream, kNoStream), planned.barrier, planned.waits, planned.frees, step.position.line};
 }

@@ -19,11 +19,11 @@ void AddLoaded(FunctionTable& table, uintptr_t handle) {
 
 // `callee`: a kernpack.Object of a function.
 void AddPacked(FunctionTable& table, const std::string& name, const std::string& signature, const py::object& callee) {
-  table.Add(program::FunctionOf(name, Any(ObjectOf(callee)), signature));
+  table.Add(program::FunctionOf(name, Any(UnwrapObject(callee)), signature));
 }
 
 // A default that Python can say; `otherwise` for a dtype, a device or a list.
-py::object DefaultOf(const signature::View& contract, int index, const py::object& otherwise) {
+py::object GetDefault(const signature::View& contract, int index, const py::object& otherwise) {
   const uint32_t at = contract.Param(index)[3];
   if (at == 0) return otherwise;
   const KpAny value = signature::ReadDefault(contract, contract.words + at);
@@ -44,15 +44,15 @@ py::object DefaultOf(const signature::View& contract, int index, const py::objec
 }
 
 // The inspect.Signature of a function with a contract.
-py::object SignatureOf(const FunctionTable& table, const std::string& name) {
+py::object GetSignature(const FunctionTable& table, const std::string& name) {
   const signature::View contract{table.Find(name)->words()};
   const py::module_ inspect = py::module_::import("inspect");
   const py::object parameter = inspect.attr("Parameter");
   py::list all;
   for (int i = 0; i < contract.NumParams(); ++i) {
-    const bool keyword = (signature::FlagsOf(contract.Param(i)) & KP_PARAM_KEYWORD_ONLY) != 0;
+    const bool keyword = (signature::GetFlags(contract.Param(i)) & KP_PARAM_KEYWORD_ONLY) != 0;
     all.append(parameter(contract.ParamName(i), parameter.attr(keyword ? "KEYWORD_ONLY" : "POSITIONAL_OR_KEYWORD"),
-                         py::arg("default") = DefaultOf(contract, i, parameter.attr("empty"))));
+                         py::arg("default") = GetDefault(contract, i, parameter.attr("empty"))));
   }
   return inspect.attr("Signature")(all);
 }
@@ -76,7 +76,7 @@ void BindProgramTable(py::module_& module) {
       .def(py::init<>())
       .def("add_loaded", &AddLoaded, py::arg("handle"))
       .def("add_packed", &AddPacked, py::arg("name"), py::arg("signature"), py::arg("callee"))
-      .def("signature", &SignatureOf, py::arg("name"))
+      .def("signature", &GetSignature, py::arg("name"))
       .def("device_types", &DeviceTypes);
 }
 

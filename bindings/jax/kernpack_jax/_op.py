@@ -46,7 +46,7 @@ def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]
             outputs = program(config)(*arrays)
             if waits():
                 wait(outputs)
-    return result_of(_grouped(config, outputs))
+    return unpack_result(_grouped(config, outputs))
 
 
 def _grouped(config: Config, outputs: tuple[jax.Array, ...]) -> tuple[jax.Array | list[jax.Array], ...]:
@@ -69,7 +69,7 @@ def wait(outputs: tuple[jax.Array, ...]) -> None:
             output.block_until_ready()
 
 
-def result_of(outputs: tuple[object, ...]) -> object:
+def unpack_result(outputs: tuple[object, ...]) -> object:
     """None, one array, or the tuple."""
     if not outputs:
         return None

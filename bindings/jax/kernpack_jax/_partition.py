@@ -13,7 +13,7 @@ from jax.sharding import AbstractMesh, AxisType, NamedSharding
 
 from . import _devices, _sharding
 from ._arguments import Config
-from ._tiles import tiles_of
+from ._tiles import make_tiles
 
 _bind: Callable[..., list[Any]]
 
@@ -72,7 +72,7 @@ def partitioned(config: Config) -> Callable[..., list[Any]]:
     wrapped.def_partition(
         partition=functools.partial(_partition, config),
         infer_sharding_from_operands=functools.partial(_infer, config),
-        decode_shardings=False,  # tiles_of does it
+        decode_shardings=False,  # make_tiles does it
         sharding_rule=functools.partial(_rule, config),
     )
 
@@ -87,9 +87,9 @@ def _split(config: Config, mesh: Any, arguments: Sequence[Any], results: Sequenc
     return _sharding.choose(
         config,
         [a.shape for a in arguments],
-        [tiles_of(a.sharding, len(a.shape), mesh) for a in arguments],
+        [make_tiles(a.sharding, len(a.shape), mesh) for a in arguments],
         [r.shape for r in results],
-        [tiles_of(getattr(r, "sharding", None), len(r.shape), mesh) for r in results],
+        [make_tiles(getattr(r, "sharding", None), len(r.shape), mesh) for r in results],
         dict(mesh.shape),
     )
 
@@ -117,7 +117,7 @@ def _warn_of_whole(config: Config, mesh: Any, arguments: Sequence[Any], split: _
     count = mesh.size
     for parameter, array, spec in zip(config.operands, arguments, split.operands, strict=True):
         rank = len(array.shape)
-        given = tiles_of(array.sharding, rank, mesh)
+        given = make_tiles(array.sharding, rank, mesh)
         held = array.sharding.shard_shape((count,) * rank)
         for dim, (axes, kept) in enumerate(zip(given, spec, strict=True)):
             if held[dim] < count and (axes != kept or not axes):

@@ -77,7 +77,7 @@ def _plain(aval: Any, described: Any) -> Any:
 def _explicit(config: Config, avals: Sequence[Any], described: Sequence[Any]) -> list[Any] | None:
     """The shardings in the types of the outputs, for a mesh with explicit axes; None if there are none."""
     shardings = [getattr(aval, "sharding", None) for aval in avals]
-    specs = [_sharding.spec_of(s, len(a.shape)) for s, a in zip(shardings, avals, strict=True)]
+    specs = [_sharding.make_spec(s, len(a.shape)) for s, a in zip(shardings, avals, strict=True)]
     if not any(axes for spec in specs for axes in spec):
         return None
     mesh = next(s.mesh for s, spec in zip(shardings, specs, strict=True) if s is not None and any(spec))

@@ -95,7 +95,7 @@ def summed(config: Config) -> Iterator[bool]:
     yield from (result.sum for result in config.function.results)
 
 
-def spec_of(sharding: Any, rank: int) -> Spec:
+def make_spec(sharding: Any, rank: int) -> Spec:
     """A NamedSharding's spec, one tuple of axes a dim; all whole for any other sharding."""
     entries = getattr(sharding, "spec", None)
     if entries is None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ._sharding import Axes, Spec, spec_of
+from ._sharding import Axes, Spec, make_spec
 
 
-def tiles_of(sharding: Any, rank: int, mesh: Any) -> Spec:
-    """As spec_of, from what each device holds, where the sharding has no spec."""
+def make_tiles(sharding: Any, rank: int, mesh: Any) -> Spec:
+    """As make_spec, from what each device holds, where the sharding has no spec."""
     if sharding is None or hasattr(sharding, "spec") or mesh.empty:
-        return spec_of(sharding, rank)
+        return make_spec(sharding, rank)
     whole = mesh.devices.size  # each dim of a tensor like this is split evenly by any sharding
     held = sharding.devices_indices_map((whole,) * rank)
     return tuple(_axes(mesh, whole, [held[device][dim] for device in mesh.devices.flat]) for dim in range(rank))

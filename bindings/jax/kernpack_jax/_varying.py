@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 
-def axes_of(kind: Any) -> frozenset[str]:
+def get_axes(kind: Any) -> frozenset[str]:
     """Of a type; empty outside shard_map, and where check_vma is off."""
     manual = getattr(kind, "manual_axis_type", None)
     found = getattr(kind, "vma", frozenset()) if manual is None else manual.varying
@@ -17,14 +17,14 @@ def axes_of(kind: Any) -> frozenset[str]:
 
 def alike(arrays: Sequence[Any]) -> list[Any]:
     """The arrays, each varying over every axis that one of them varies over."""
-    every = [axes_of(jax.typeof(array)) for array in arrays]
+    every = [get_axes(jax.typeof(array)) for array in arrays]
     union = frozenset().union(*every)
     return [_vary(array, tuple(sorted(union - own))) for array, own in zip(arrays, every, strict=True)]
 
 
 def like(array: Any, kind: Any) -> Any:
     """The array, varying over all axes that the type varies over."""
-    return _vary(array, tuple(sorted(axes_of(kind) - axes_of(jax.typeof(array)))))
+    return _vary(array, tuple(sorted(get_axes(kind) - get_axes(jax.typeof(array)))))
 
 
 def _vary(array: Any, axes: tuple[str, ...]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from kernpack._contract import Contract, Parameter, TensorType
 from kernpack._core import Device, DType
 from kernpack._domain import NUMBERS, Domain, Tensor
-from kernpack._expression import Value, item_of, values_text
+from kernpack._expression import Value, parse_item, values_text
 
 MAX_NDIM = 64
 MAX_ELEMENTS = 1 << 56  # the widest element has 16 bytes, and sizes in bytes fit 63 bits
@@ -34,7 +34,7 @@ class CallCheck:
         self.tuples: dict[str, tuple[Any, ...]] = {}
         self.batch: tuple[Any, ...] | None = None
         self.dtypes: dict[str, str] = {}
-        self._device_of = ""
+        self._get_dlpack_device = ""
         self._check_parameters()
         self._check_computed()
         self._settle_device()
@@ -42,10 +42,10 @@ class CallCheck:
 
     # -------------------------------------------------------------- what expressions name
 
-    def value_of(self, name: str) -> Any:
+    def get_value(self, name: str) -> Any:
         if name in self.dims:
             return self.dims[name]
-        item = item_of(name)
+        item = parse_item(name)
         return self.values.get(name) if item is None else self.values[item[0]][item[1]]
 
     def numel(self, parameter: str) -> Any:
@@ -174,7 +174,7 @@ class CallCheck:
         if op == "code":
             value, size = operand.evaluate(self)
             return value, size
-        size = operand if op == "const" else self.value_of(operand)
+        size = operand if op == "const" else self.get_value(operand)
         return (Value.UNBOUND if size is None else Value.OK), size
 
     def check_memory(self, where: str, name: str, tensor: Tensor, strided: bool, on_cpu: bool) -> None:
@@ -191,9 +191,9 @@ class CallCheck:
             if tensor.device != "cpu":
                 raise self.error(ValueError, where, "device cpu", f"{tensor.device}: call .cpu() first")
         elif self.device is None:
-            self.device, self._device_of = tensor.device, name
+            self.device, self._get_dlpack_device = tensor.device, name
         elif tensor.device != self.device:
-            expected = f"device {self.device} (that of {self._device_of})"
+            expected = f"device {self.device} (that of {self._get_dlpack_device})"
             raise self.error(ValueError, where, expected, f"{tensor.device}: move one of them")
 
     def _settle_device(self) -> None:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kernpack import _core, _emulated
-from kernpack._program import words_of
+from kernpack._program import split_command
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -209,7 +209,7 @@ def _writing(made: Options, folder: Path) -> Iterator[None]:
 def _compiler(who: str, language: str) -> Compiler:
     variable, default = _VARIABLES[language]
     wanted = os.environ.get(variable, default)
-    words = words_of(wanted)
+    words = split_command(wanted)
     if words is None:
         raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
     found: Compiler = sdk(who).cache.Compiler(words)

@@ -141,7 +141,7 @@ class Contract:
     def least_items(self) -> dict[str, int]:
         """How many items each list of ints must have that expressions take items of."""
         least: dict[str, int] = {}
-        for item in map(_expression.item_of, (name for each in self.expressions for name in each.names)):
+        for item in map(_expression.parse_item, (name for each in self.expressions for name in each.names)):
             if item is not None:
                 least[item[0]] = max(item[1] + 1, least.get(item[0], 0))
         return least

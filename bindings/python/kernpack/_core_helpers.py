@@ -29,7 +29,7 @@ from kernpack._numpy import (
 )
 from kernpack._private import is_private_allowed, private_found, private_not_found
 from kernpack._private.torch.facts import torch_key_bits, torch_samples, torch_word_is
-from kernpack._producers import dlpack_of, empty_like_producer, hand_to_producer
+from kernpack._producers import empty_like_producer, export_dlpack, hand_to_producer
 from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
 from kernpack._torch_questions import torch_has_tangent, torch_is_symbol, torch_is_traced, torch_refusal
@@ -43,9 +43,9 @@ __all__ = [
     "device_reset",
     "device_scopes",
     "device_sync",
-    "dlpack_of",
     "dtype_name",
     "empty_like_producer",
+    "export_dlpack",
     "hand_to_producer",
     "is_private_allowed",
     "jax_kind",

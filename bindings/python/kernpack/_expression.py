@@ -30,7 +30,7 @@ class Scope(Protocol):
 
     domain: Domain
 
-    def value_of(self, name: str) -> Any:
+    def get_value(self, name: str) -> Any:
         """The size of a dim or the value of an int parameter; None: nothing binds it."""
 
     def numel(self, parameter: str) -> Any: ...
@@ -57,7 +57,7 @@ class Expression:
             if op == "const":
                 stack.append(operand)
             elif op == "name":
-                found = scope.value_of(operand)
+                found = scope.get_value(operand)
                 now = Value.UNBOUND if found is None else Value.OK
                 stack.append(1 if found is None else found)
             elif op == "numel":
@@ -97,7 +97,7 @@ def values_text(
     """ "a division by zero for k = 7, N = 5": what went wrong, then the values that the expressions name. origin: what follows the value
     of a name."""
     names = dict.fromkeys(name for expression in expressions for name in expression.names)
-    pairs = [f"{name} = {found}{origin(name)}" for name in names if (found := scope.value_of(name)) is not None]
+    pairs = [f"{name} = {found}{origin(name)}" for name in names if (found := scope.get_value(name)) is not None]
     before = "" if value is Value.OK or not pairs else " for "
     return value.value + before + ", ".join(pairs)
 
@@ -136,7 +136,7 @@ def parse(text: str) -> Expression:
     return Expression(tuple(_postfix(ast.parse(text, mode="eval").body)))
 
 
-def item_of(name: str) -> tuple[str, int] | None:
+def parse_item(name: str) -> tuple[str, int] | None:
     """("stride", 0) of "stride[0]"; None of any other name."""
     if not name.endswith("]"):
         return None

@@ -25,7 +25,7 @@ def _asker() -> Callable[[], bool]:
         nonlocal state, outside
         jax: Any = sys.modules["jax"]
         if state is None:
-            state = _state_of(jax)
+            state = _find_state(jax)
             outside = _in_new_thread(state)
         # Under jax.disable_jit, nobody can tell which calls jax.jit encloses.
         traces = bool(state(convention="flax") != outside) or jax.config.jax_disable_jit
@@ -36,7 +36,7 @@ def _asker() -> Callable[[], bool]:
     return is_tracing
 
 
-def _state_of(jax: Any) -> Callable[..., Any]:
+def _find_state(jax: Any) -> Callable[..., Any]:
     """The function that tells programs being traced apart, from where this JAX has it."""
     extended = importlib.import_module("jax.extend.core")
     found: Callable[..., Any] = getattr(extended, "get_opaque_trace_state", None) or jax.core.get_opaque_trace_state

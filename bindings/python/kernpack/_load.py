@@ -125,7 +125,7 @@ def _load_path(text: str, *, probe: bool) -> Module:
             [text], text, probe=probe, by_path=True
         )  # without asking first: a question costs microseconds
     except OSError:
-        if not os.path.isdir(text) and _archive_of(text) is None:
+        if not os.path.isdir(text) and _find_archive(text) is None:
             raise
     return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
 
@@ -185,7 +185,7 @@ def _register_with_torch(module: Module) -> None:
 def path_files(path: Path) -> list[Path]:
     """The shared objects that a path stands for."""
     if not path.is_dir():
-        archive = _archive_of(path)
+        archive = _find_archive(path)
         if archive is not None:
             raise FileNotFoundError(
                 f"kernpack.load: {path} is inside the file {archive}: if that is a zip, unpack it, as the system can't load "
@@ -231,7 +231,7 @@ def package_files(name: str) -> list[Path]:
         )
     folders = list(spec.submodule_search_locations or ([os.path.dirname(spec.origin)] if spec.origin else []))
     files = [file for folder in folders for file in module_files(Path(folder))]
-    archive = None if files else next(filter(None, map(_archive_of, folders)), None)
+    archive = None if files else next(filter(None, map(_find_archive, folders)), None)
     if archive is not None:
         raise ImportError(
             f"kernpack.load: the package '{package}' is inside the zip file {archive}, from which the system can't load "
@@ -244,7 +244,7 @@ def package_files(name: str) -> list[Path]:
     return files
 
 
-def _archive_of(path: str | os.PathLike[str]) -> Path | None:
+def _find_archive(path: str | os.PathLike[str]) -> Path | None:
     """The file that a path leads into, as those of packages in a zip do."""
     return next((above for above in Path(path).parents if above.is_file()), None)
 

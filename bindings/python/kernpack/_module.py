@@ -63,10 +63,10 @@ class FunctionInfo(_core.FunctionBase):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is None:
             raise TypeError(f"cannot pickle {self.name}: it was not reached through a module")
-        return _function_of, (self._origin, self.name)
+        return _get_function, (self._origin, self.name)
 
 
-def _function_of(module: Module, name: str) -> FunctionInfo:
+def _get_function(module: Module, name: str) -> FunctionInfo:
     return module.functions[name]
 
 

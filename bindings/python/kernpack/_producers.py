@@ -11,12 +11,12 @@ _STREAM_DEVICES = {2: 1, 13: 1, 10: 0}  # CUDA, CUDA managed, ROCm: DLPack's num
 _MAX_VERSION = (1, 3)
 
 
-def dlpack_of(
+def export_dlpack(
     value: Any, function: str, argument: str, has_stream: bool, stream: int
 ) -> tuple[Any, int, int, int | None]:
     """(capsule, device type, device id, the stream its data is ready on or None)."""
     who = f"{function}: {argument}"
-    kind, index = _device_of(value, who)
+    kind, index = _get_dlpack_device(value, who)
     arguments: dict[str, Any] = {}
     used: int | None = None
     if kind in _STREAM_DEVICES:
@@ -45,7 +45,7 @@ def _short(error: Exception) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _device_of(value: Any, who: str) -> tuple[int, int]:
+def _get_dlpack_device(value: Any, who: str) -> tuple[int, int]:
     try:
         kind, index = value.__dlpack_device__()
         for number in (int(kind), int(index)):

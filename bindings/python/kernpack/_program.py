@@ -7,7 +7,7 @@ import shlex
 import shutil
 
 
-def words_of(command: str) -> list[str] | None:
+def split_command(command: str) -> list[str] | None:
     """A command's words: a path with spaces, a wrapper before a compiler (ccache g++), or what a shell would read, quotes included.
     None where there is no such program."""
     command = command.strip()

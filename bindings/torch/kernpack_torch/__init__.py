@@ -15,7 +15,7 @@ from kernpack import _core
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 10):
     raise ImportError(f"kernpack.torch: expected torch >= 2.10, got {torch.__version__}; run `pip install -U torch`")
 
-from . import _late, _way
+from . import _deferred, _fast_path
 from ._registry import Operators, of, operators
 
 __all__ = ["Operators", "ops"]
@@ -37,5 +37,5 @@ def _hook(callable_: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: st
 
 
 _core.set_hook("torch", _hook)
-_way.look()
-_late.watch()
+_fast_path.look()
+_deferred.watch()

@@ -12,7 +12,7 @@ from kernpack._private.torch import names
 from kernpack._private.torch import operators as operators_of_torch
 from torch.autograd.graph import increment_version
 
-from . import _refusals, _transposed, _values, _way
+from . import _fast_path, _refusals, _transposed, _values
 from ._binder import bind, forward_to
 from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
@@ -50,7 +50,7 @@ class Function:
     def shorten(self) -> None:
         """Takes the way of usual calls out of all loops. Needs the module's other functions."""
         self._node = self.gradient.node() if self.has_gradient else None
-        text, scope = _way.shortcut(self, self._node)
+        text, scope = _fast_path.shortcut(self, self._node)
         if text:
             self.call = bind(self.contract, self._call, self._call_out, text, **scope)
 
@@ -80,7 +80,7 @@ class Function:
 
     def _run_out(self, values: Sequence[Any], destinations: Sequence[Any]) -> None:
         tensors = list(_values.tensors(self.contract, values))
-        if _core.torch_way(*(tensor for _, tensor in tensors), *destinations) != _way.BELOW:
+        if _core.torch_way(*(tensor for _, tensor in tensors), *destinations) != _fast_path.BELOW:
             self.run_out(*values, *destinations)
             return
         with names.BelowCounting():
@@ -91,9 +91,9 @@ class Function:
         """Every result of a call that torch may differentiate further."""
         given = list(_values.tensors(self.contract, values))
         way = _core.torch_way(*(tensor for _, tensor in given))
-        if way == _way.RECORD:
+        if way == _fast_path.RECORD:
             return self.record(values)
-        if way == _way.ASK:
+        if way == _fast_path.ASK:
             return self.outputs(self.run(*values))
         with names.BelowCounting():
             increment_version([tensor for param, tensor in given if param.mutated])

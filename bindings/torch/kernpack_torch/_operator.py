@@ -81,7 +81,7 @@ def _resolving(
     op: Any, mutated: list[str], is_lazy: Callable[[Any], bool], resolve: Callable[[Any], Any]
 ) -> Callable[..., Any]:
     """The kernel that calls the operator with tensors as memory holds them, and writes back to those that it changes."""
-    names_of = [argument.name for argument in names.schema(op).arguments]
+    list_names = [argument.name for argument in names.schema(op).arguments]
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         written: list[tuple[Any, Any]] = []
@@ -96,7 +96,7 @@ def _resolving(
                 written.append((value, resolved))
             return resolved
 
-        given = [plain(name, value) for name, value in zip(names_of, args, strict=False)]
+        given = [plain(name, value) for name, value in zip(list_names, args, strict=False)]
         result = operators.dispatch(op)(*given, **{name: plain(name, value) for name, value in kwargs.items()})
         for value, resolved in written:
             value.copy_(resolved)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from kernpack import FunctionInfo, _contract, _core, _gradients
 
-from . import _caches, _late, _operator
+from . import _caches, _deferred, _operator
 from ._function import Function
 
 _by_digest: dict[str, Operators] = {}
@@ -100,7 +100,7 @@ class Operators:
             if out is not None:
                 self._kernels[f"{name}.out"] = out
             function.shorten()
-            _late.add_function(function)
+            _deferred.add_function(function)
         finally:
             del self._unfinished[name]
         _core.torch_calls(function.info, function.call)
@@ -182,7 +182,7 @@ def operators(module: Any) -> Operators:
             found = _by_digest.get(module.digest)
             if found is None:
                 found = _by_digest[module.digest] = Operators(module)
-                _late.add_module(found)
+                _deferred.add_module(found)
     return found
 
 

@@ -67,7 +67,7 @@ int Entry(void*, const KpAny* args, int32_t count, KpAny*) {
   return Guarded(slot.host, [&] { Call(slot, args, count); });
 }
 template <size_t... kIndex>
-KpSafeCall EntryOf(size_t slot, std::index_sequence<kIndex...>) {
+KpSafeCall GetEntry(size_t slot, std::index_sequence<kIndex...>) {
   constexpr KpSafeCall kEntries[] = {&Entry<kIndex>...};
   return kEntries[slot];
 }
@@ -80,7 +80,7 @@ size_t TakeSlot(const KpHost* host, Kernel kernel) {
 }
 
 // The text of an object of type kernpack.ir.IRModule, whose body is a string's.
-std::string_view TextOf(const KpHost* host, const KpAny& module) {
+std::string_view GetText(const KpHost* host, const KpAny& module) {
   int32_t type_index = 0;
   if (host->type_index(host, kp_bytes("kernpack.ir.IRModule"), &type_index) != 0 || module.type_index != type_index) {
     throw Error("TypeError", "expected a kernpack.ir.IRModule as the first argument");
@@ -102,7 +102,7 @@ const KpModule* Generate(const KpHost* host, std::string_view text) {
   }
   for (size_t i = 0; i < functions.size(); ++i) {
     const size_t slot = TakeSlot(host, Compile(functions[i].kernel).kernels.front());
-    const KpSafeCall entry = EntryOf(slot, std::make_index_sequence<kSlots>());
+    const KpSafeCall entry = GetEntry(slot, std::make_index_sequence<kSlots>());
     module->functions.push_back({functions[i].name.c_str(), entry, &module->infos[i]});
   }
   KpModule& table = module->table;
@@ -123,7 +123,7 @@ int Build(void* self, const KpAny* args, int32_t count, KpAny* result) {
   const auto* host = static_cast<const KpHost*>(self);
   return Guarded(host, [&] {
     if (count != 2) throw Error("TypeError", "expected an IR module and a target");
-    result->v.v_ptr = const_cast<KpModule*>(Generate(host, TextOf(host, args[0])));
+    result->v.v_ptr = const_cast<KpModule*>(Generate(host, GetText(host, args[0])));
     result->type_index = KP_TYPE_OPAQUE_PTR;
   });
 }

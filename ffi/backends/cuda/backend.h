@@ -13,7 +13,7 @@
 #include "backends/cuda/allocations.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/error.h"
-#include "backends/cuda/retired.h"
+#include "backends/cuda/deferred_free.h"
 
 namespace kernpack::cuda {
 

@@ -55,15 +55,15 @@ bool IsOurs(int32_t type) {
 
 // The device that a service with such parameters is for; of a copy, the one whose stream it runs on.
 template <class... Rest>
-KpDLDevice DeviceOf(KpDLDevice device, Rest...) {
+KpDLDevice FindDevice(KpDLDevice device, Rest...) {
   return device;
 }
 template <class... Rest>
-KpDLDevice DeviceOf(const KpMemory* from, const KpMemory* to, Rest...) {
+KpDLDevice FindDevice(const KpMemory* from, const KpMemory* to, Rest...) {
   return IsOurs(from->device.device_type) ? from->device : to->device;
 }
 template <class... Rest>
-KpDLDevice DeviceOf(const KpMemory* to, uint64_t, Rest...) {
+KpDLDevice FindDevice(const KpMemory* to, uint64_t, Rest...) {
   return to->device;
 }
 
@@ -79,7 +79,7 @@ struct OnDevice<Function, int (*)(const Device&, Args...)> {
     const auto call = [&]<size_t... kPlace>(const Device& device, std::index_sequence<kPlace...>) {
       return Function(device, Passed<Args>(std::get<kFirst + kPlace>(all))...);
     };
-    return WithDevice(api, DeviceOf(given...),
+    return WithDevice(api, FindDevice(given...),
                       [&](const Device& device) { return call(device, std::index_sequence_for<Args...>()); });
   }
   template <class... Given>

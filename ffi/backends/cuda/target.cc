@@ -38,7 +38,7 @@ int32_t MatchArch(const Device& device, std::string_view value, std::string* rea
 }
 
 // The device's value of an option that is a minimum; 0: an option that says nothing about the device.
-std::optional<int> LimitOf(const Device& device, std::string_view option) {
+std::optional<int> GetLimit(const Device& device, std::string_view option) {
   const Limits& limits = device.limits;
   if (option == "max_num_threads" || option == "max_threads_per_block") return limits.max_threads_per_block;
   if (option == "max_shared_memory_per_block") return limits.max_shared_optin;
@@ -67,7 +67,7 @@ int32_t MatchTarget(const Device& device, std::string_view target, std::string* 
       if (rank < 0) return rank;
       continue;
     }
-    const std::optional<int> has = LimitOf(device, option.name);
+    const std::optional<int> has = GetLimit(device, option.name);
     if (!has) {
       *reason = "option -" + std::string(option.name) + " is not known to this version";
       return kRefused;

@@ -8,7 +8,7 @@
 
 namespace kernpack::opencl {
 
-std::string NameOf(int32_t index) { return "opencl:" + std::to_string(index); }
+std::string GetName(int32_t index) { return "opencl:" + std::to_string(index); }
 
 Backend& Backend::Get() {
   static Backend* const backend = new Backend();
@@ -25,9 +25,9 @@ Backend::Backend() {
 const DeviceFacts& Backend::Facts(const char* function, int32_t index) const {
   const auto count = static_cast<int32_t>(list_.devices.size());
   if (index >= 0 && index < count) return list_.devices[static_cast<size_t>(index)];
-  if (count == 0) KP_THROW(RuntimeError) << function << ": " << NameOf(index) << " does not exist: " << list_.reason;
-  KP_THROW(ValueError) << function << ": " << NameOf(index) << " does not exist: this machine has "
-                       << (count == 1 ? "opencl:0 only" : "opencl:0 to " + NameOf(count - 1));
+  if (count == 0) KP_THROW(RuntimeError) << function << ": " << GetName(index) << " does not exist: " << list_.reason;
+  KP_THROW(ValueError) << function << ": " << GetName(index) << " does not exist: this machine has "
+                       << (count == 1 ? "opencl:0 only" : "opencl:0 to " + GetName(count - 1));
 }
 
 const Device& Backend::Open(const char* function, int32_t index) {

@@ -61,7 +61,7 @@ class Backend {
 };
 
 // "opencl:0", for messages.
-std::string NameOf(int32_t index);
+std::string GetName(int32_t index);
 
 }  // namespace kernpack::opencl
 

@@ -26,11 +26,11 @@ void* Buffers::Allocate(const char* function, const Device& device, uint64_t byt
   const Scope scope = ParseScope(function, scope_name);
   if (alignment != 0 && ((alignment & (alignment - 1)) != 0 || alignment > device.alignment)) {
     KP_THROW(ValueError) << function << ": alignment: expected a power of two up to " << device.alignment << " on "
-                         << NameOf(device.index) << ", got " << alignment;
+                         << GetName(device.index) << ", got " << alignment;
   }
   if (bytes == 0) return &zero_size_handle;
   if (bytes > device.max_allocation) {
-    KP_THROW(MemoryError) << function << ": " << bytes << " bytes on " << NameOf(device.index)
+    KP_THROW(MemoryError) << function << ": " << bytes << " bytes on " << GetName(device.index)
                           << ": this device allocates at most " << device.max_allocation << " bytes at once";
   }
   const cl_mem_flags flags = scope == Scope::kConstant ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
@@ -79,7 +79,7 @@ Buffer Buffers::Find(const char* function, const Device& device, const void* han
   const uint64_t size = found.buffer.bytes;
   if (offset > size || bytes > size - offset) {
     KP_THROW(ValueError) << function << ": bytes " << offset << " to " << offset + bytes
-                         << " are outside the allocation of " << size << " bytes on " << NameOf(device.index);
+                         << " are outside the allocation of " << size << " bytes on " << GetName(device.index);
   }
   return found.buffer;
 }
@@ -90,8 +90,8 @@ Buffer Buffers::Search(const char* function, const Device& device, const void* h
   const auto at = live_.find(handle);
   if (at != live_.end() && at->second.device == device.index) return at->second;
   const std::string where =
-      at == live_.end() ? "it was freed, or not allocated here" : "it is on " + NameOf(at->second.device);
-  KP_THROW(ValueError) << function << ": " << handle << " isn't an allocation on " << NameOf(device.index) << ": "
+      at == live_.end() ? "it was freed, or not allocated here" : "it is on " + GetName(at->second.device);
+  KP_THROW(ValueError) << function << ": " << handle << " isn't an allocation on " << GetName(device.index) << ": "
                        << where;
 }
 

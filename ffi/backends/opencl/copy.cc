@@ -5,7 +5,7 @@
 namespace kernpack::opencl {
 namespace {
 
-const Device& DeviceOf(const char* function, const KpMemory& from, const KpMemory& to) {
+const Device& FindDevice(const char* function, const KpMemory& from, const KpMemory& to) {
   const KpMemory& mine = from.device.device_type == KP_DEVICE_OPENCL ? from : to;
   return Backend::Get().Open(function, mine.device.device_id);
 }
@@ -18,7 +18,7 @@ char* HostAddress(const KpMemory& memory) { return static_cast<char*>(memory.han
 
 EventRef Copy(const char* function, const KpMemory& from, const KpMemory& to, uint64_t bytes, void* stream_handle,
               HostMemory host) {
-  const Device& device = DeviceOf(function, from, to);
+  const Device& device = FindDevice(function, from, to);
   const std::shared_ptr<Stream> stream = Stream::Find(function, device, stream_handle);
   const EntryPoints& cl = *device.cl;
   cl_event made = nullptr;
@@ -53,7 +53,7 @@ EventRef Copy(const char* function, const KpMemory& from, const KpMemory& to, ui
 }
 
 void Fill(const char* function, const KpMemory& to, uint64_t bytes, int32_t value, void* stream_handle) {
-  const Device& device = DeviceOf(function, to, to);
+  const Device& device = FindDevice(function, to, to);
   const std::shared_ptr<Stream> stream = Stream::Find(function, device, stream_handle);
   const Buffer target = Buffers::Get().Find(function, device, to.handle, to.offset, bytes);
   if (bytes == 0) return;

@@ -54,7 +54,7 @@ class Handles {
 
  private:
   [[noreturn]] static void Refuse(const char* function, const Device& device, const void* handle) {
-    KP_THROW(ValueError) << function << ": no " << T::kWhat << " of " << NameOf(device.index) << " has the handle "
+    KP_THROW(ValueError) << function << ": no " << T::kWhat << " of " << GetName(device.index) << " has the handle "
                          << handle << ": it was freed, or belongs to another device";
   }
 

@@ -10,7 +10,7 @@ namespace {
 
 bool HasGroup(const KpLaunch& launch) { return launch.block[0] != 0 || launch.block[1] != 0 || launch.block[2] != 0; }
 
-std::string ListOf(const uint32_t (&sizes)[3]) {
+std::string FormatList(const uint32_t (&sizes)[3]) {
   return "[" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " + std::to_string(sizes[2]) + "]";
 }
 
@@ -45,7 +45,7 @@ void Kernel::CheckSizes(const char* function, const KpLaunch& launch) const {
   for (const uint32_t cluster : launch.cluster) {
     if (cluster > 1) {
       KP_THROW(ValueError) << function << ": " << name_ << ": cluster: opencl has no clusters, got "
-                           << ListOf(launch.cluster);
+                           << FormatList(launch.cluster);
     }
   }
   if (!HasGroup(launch)) return CheckItems(function, launch);
@@ -54,18 +54,18 @@ void Kernel::CheckSizes(const char* function, const KpLaunch& launch) const {
     const size_t size = launch.block[d];
     if (size == 0 || size > device->max_items[d]) {
       KP_THROW(ValueError) << function << ": " << name_ << ": block[" << d << "]: expected 1 to "
-                           << device->max_items[d] << " on " << NameOf(device->index) << ", got " << size;
+                           << device->max_items[d] << " on " << GetName(device->index) << ", got " << size;
     }
     if (required_group_[0] != 0 && size != required_group_[d]) {
       KP_THROW(ValueError) << function << ": " << name_ << ": block: the kernel requires work groups of ["
                            << required_group_[0] << ", " << required_group_[1] << ", " << required_group_[2]
-                           << "], got " << ListOf(launch.block);
+                           << "], got " << FormatList(launch.block);
     }
     items *= size;  // each factor is at most 2^32, and is checked before the next
     if (items > max_group_) {
       KP_THROW(ValueError) << function << ": " << name_ << ": block: a work group of this kernel has at most "
-                           << max_group_ << " work items on " << NameOf(device->index) << ", got "
-                           << ListOf(launch.block);
+                           << max_group_ << " work items on " << GetName(device->index) << ", got "
+                           << FormatList(launch.block);
     }
   }
 }
@@ -95,7 +95,7 @@ void Kernel::CheckArgumentCount(const char* function, const KpLaunch& launch) co
   }
   if (local > device->local_memory) {
     KP_THROW(ValueError) << function << ": " << name_ << ": a work group has at most " << device->local_memory
-                         << " bytes of local memory on " << NameOf(device->index) << ", the launch needs " << local;
+                         << " bytes of local memory on " << GetName(device->index) << ", the launch needs " << local;
   }
 }
 
@@ -166,7 +166,7 @@ void Kernel::SetMemory(const char* function, cl_uint index, const KpKernelArg& a
   }
   if (constant_space && buffer.bytes > device->max_constant) {
     KP_THROW(ValueError) << function << ": " << name_ << ": " << ParameterName(index) << " is __constant, of which "
-                         << NameOf(device->index) << " takes at most " << device->max_constant << " bytes, got "
+                         << GetName(device->index) << " takes at most " << device->max_constant << " bytes, got "
                          << buffer.bytes;
   }
   Set(function, index, sizeof(cl_mem), &buffer.memory);

@@ -42,7 +42,7 @@ cl_program FromBinary(const Device& device, const unsigned char* data, size_t si
   return nullptr;
 }
 
-std::vector<unsigned char> BinaryOf(const Device& device, cl_program program) {
+std::vector<unsigned char> GetBinary(const Device& device, cl_program program) {
   size_t size = 0;
   if (device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS)
     return {};
@@ -67,12 +67,12 @@ cl_program BuildSource(const char* function, const Device& device, std::string_v
   Check(status, "clCreateProgramWithSource", function, device.index);
   status = Build(device, program, all);
   if (status == CL_SUCCESS) {
-    WriteCache(key, BinaryOf(device, program));
+    WriteCache(key, GetBinary(device, program));
     return program;
   }
   const std::string log = BuildLog(device, program);
   device.cl->clReleaseProgram(program);
-  KP_THROW(ValueError) << function << ": the OpenCL source does not compile for " << NameOf(device.index) << " ("
+  KP_THROW(ValueError) << function << ": the OpenCL source does not compile for " << GetName(device.index) << " ("
                        << device.facts->name << ", options '" << all << "'): " << ErrorName(status) << '\n'
                        << log;
 }
@@ -82,7 +82,7 @@ cl_program BuildBinary(const char* function, const Device& device, std::string_v
   cl_program program = FromBinary(device, reinterpret_cast<const unsigned char*>(binary.data()), binary.size(),
                                   AllOptions(options), &status);
   if (program != nullptr) return program;
-  KP_THROW(ValueError) << function << ": " << NameOf(device.index) << " (" << device.facts->name << ", driver "
+  KP_THROW(ValueError) << function << ": " << GetName(device.index) << " (" << device.facts->name << ", driver "
                        << device.facts->driver_version << ") refuses this program binary of " << binary.size()
                        << " bytes with " << ErrorName(status) << "; load the source, format '" << kSourceFormat << '\'';
 }

@@ -93,9 +93,9 @@ constexpr bool argument_fits() {
   constexpr signature::View program{Compiled::Program()};
   if constexpr (position < static_cast<size_t>(program.NumParams())) {
     constexpr const uint32_t* param = program.Param(static_cast<int>(position));
-    constexpr uint32_t flags = signature::FlagsOf(param);
+    constexpr uint32_t flags = signature::GetFlags(param);
     using Item = typename Unwrapped<T>::Item;
-    if constexpr (!ParameterFits<position, signature::KindOf(param), flags, T>::value || !is_tensor_view<Item>)
+    if constexpr (!ParameterFits<position, signature::GetKind(param), flags, T>::value || !is_tensor_view<Item>)
       return !is_tensor_view<Item>;
     else
       return mark_fits<Compiled, position, (flags & KP_PARAM_MUTATED) != 0, Item>();

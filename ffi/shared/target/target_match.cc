@@ -68,7 +68,7 @@ const OptionRule* FindIn(const OptionRule (&rules)[kCount], std::string_view nam
   return found == rules + kCount ? nullptr : found;
 }
 
-std::optional<OptionRule> RuleOf(std::string_view name, int32_t device_type) {
+std::optional<OptionRule> FindRule(std::string_view name, int32_t device_type) {
   if (name.starts_with("feature.")) return OptionRule{name, Rule::kSilent};
   if (const OptionRule* rule = FindIn(kCommonRules, name)) return *rule;
   if (device_type == KP_DEVICE_CPU) {
@@ -150,7 +150,7 @@ TargetMatch MatchWords(const TargetWords& code, const TargetWords& machine, cons
   if (type != machine_type) return No("it is for " + DeviceTypeText(type));
   TargetMatch best{kLeast, "any " + DeviceTypeText(type)};
   for (const TargetOption& option : code.options) {
-    const auto rule = RuleOf(option.name, type);
+    const auto rule = FindRule(option.name, type);
     if (!rule) return NotKnown(option.name);
     if (rule->rule == Rule::kSilent || (rule->rule == Rule::kOwn && type == KP_DEVICE_CPU)) continue;
     if (rule->rule == Rule::kOwn) {

@@ -111,8 +111,8 @@ bool Overlap(const KpDLTensor& from, const KpDLTensor& to) {
   const Backend* backend = KnownBackend(from.device.device_type);
   const bool addresses = backend != nullptr && (backend->api.table.flags & KP_DEVICE_ADDRESSES) != 0;
   if (from.data != to.data && !addresses) return false;
-  const signature::Range a = signature::RangeOf(from);
-  const signature::Range b = signature::RangeOf(to);
+  const signature::Range a = signature::GetRange(from);
+  const signature::Range b = signature::GetRange(to);
   return a.begin < b.end && b.begin < a.end && signature::SharedBytes(from, a, to, b) != signature::Sharing::kNone;
 }
 

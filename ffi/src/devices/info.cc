@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json KindsOf(const KpBackend& backend) {
+Json GetKinds(const KpBackend& backend) {
   Json kinds = Json::array();
   for (const char* const* kind = backend.target_kinds; kind != nullptr && *kind != nullptr; ++kind) {
     kinds.push_back(*kind);
@@ -37,7 +37,7 @@ Json Describe(Backend* backend, bool open) {
   Json row;
   row["name"] = backend->definition->name;
   row["path"] = OrNull(backend->path);
-  row["target_kinds"] = KindsOf(*backend->definition);
+  row["target_kinds"] = GetKinds(*backend->definition);
   row["state"] = opened ? "open" : unavailable ? "unavailable" : failure.empty() ? "closed" : "failed";
   row["devices"] = opened ? Json(backend->api.count) : unavailable ? Json(0) : Json(nullptr);
   row["reason"] = OrNull(unavailable ? backend->reason : failure);

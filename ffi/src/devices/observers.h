@@ -1,5 +1,5 @@
 // Hooks of the checking mode and of profiles into services of the host. The room `observe` fills this table, and it is read only while
-// somebody checks or profiles (base/watched.h), so a call that nobody watches costs one load.
+// somebody checks or profiles (base/call_flags.h), so a call that nobody watches costs one load.
 #ifndef KERNPACK_SRC_DEVICES_OBSERVERS_H_
 #define KERNPACK_SRC_DEVICES_OBSERVERS_H_
 

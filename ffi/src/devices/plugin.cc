@@ -88,9 +88,9 @@ int RefuseBackendOfOtherMajor(const char* path) {
   const std::string query = QueryOfOtherMajor(file.bytes(), KP_BACKEND_QUERY_PREFIX, KP_BACKEND_QUERY_SYMBOL);
   if (query.empty()) return 0;
   const std::string major = query.substr(std::string_view(KP_BACKEND_QUERY_PREFIX).size());
-  const std::string text = OtherMajorText("needs a host of device ABI " + major + ".x (it exports " + query + ")",
-                                          "device ABI", KP_DEVICE_ABI_VERSION, MajorOf(query, KP_BACKEND_QUERY_PREFIX),
-                                          "install a newer build of the backend");
+  const std::string text = OtherMajorText(
+      "needs a host of device ABI " + major + ".x (it exports " + query + ")", "device ABI", KP_DEVICE_ABI_VERSION,
+      ParseMajor(query, KP_BACKEND_QUERY_PREFIX), "install a newer build of the backend");
   return kp_raise("ValueError", "kp_backend_load: '%s' %s", path, text.c_str());
 }
 

@@ -115,7 +115,7 @@ Pool* CpuPool(KpDLDevice device) {
 }
 
 // The pool of a device and stream, made when it is not there.
-Pool* PoolOf(KpDLDevice device, void* stream) {
+Pool* GetPool(KpDLDevice device, void* stream) {
   if (OnCpu(device)) return CpuPool(device);
   if (t_last != nullptr && t_last->Serves(device, stream) && !t_last->forgotten()) return t_last;
   auto& pools = ThePools();
@@ -182,7 +182,7 @@ int FreeElsewhere(const KpDeviceApi* api, KpDLDevice device, void* handle, void*
     }
     const KpDeviceApi* api = Enter(device);
     if (api == nullptr) return -1;
-    Pool* pool = PoolOf(device, stream);
+    Pool* pool = GetPool(device, stream);
     *out = pool->Reuse(rounded);
     if (*out == nullptr && AllocNew(api, pool, rounded, out) != 0) return -1;
     if (pool == t_cpu) pool->MakeHot(*out);

@@ -28,7 +28,7 @@ int BuildModule(std::vector<Part> parts, bool known, KpLoadedModule* out) {
   out->sdk_version = first.sdk_version;
   out->path = parts[0].path;
   out->parts = std::move(parts);
-  return CheckParts(out->parts) != 0 || (!known && IndexOf(*out) == nullptr) ? -1 : 0;
+  return CheckParts(out->parts) != 0 || (!known && GetIndex(*out) == nullptr) ? -1 : 0;
 }
 
 }  // namespace kernpack::host

@@ -63,7 +63,7 @@ int RefuseReadOnly(const KpLoadedFunction& function, const KpAny* args, int32_t 
     if (function.program) {
       const signature::View program{function.program};
       const bool is_param = i < program.NumParams();
-      if (is_param && !(signature::FlagsOf(program.Param(i)) & KP_PARAM_MUTATED)) continue;
+      if (is_param && !(signature::GetFlags(program.Param(i)) & KP_PARAM_MUTATED)) continue;
       if (!is_param && i - program.NumParams() >= program.NumResults()) continue;  // too many: refused later
       name = is_param ? program.ParamName(i) : program.ResultName(i - program.NumParams());
     }

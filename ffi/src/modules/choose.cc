@@ -84,7 +84,7 @@ void LogChoice(const KpLoadedModule& module, const Function& function, KpDLDevic
 }
 
 std::string DescribeChoices(const KpLoadedModule& module, KpDLDevice device) {
-  const FunctionIndex* index = IndexOf(module);
+  const FunctionIndex* index = GetIndex(module);
   if (index == nullptr) {
     kp_error_clear();
     return "";

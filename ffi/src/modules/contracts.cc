@@ -11,9 +11,9 @@ namespace {
 using signature::Batch;
 using signature::DimOp;
 using signature::DTypeForm;
-using signature::FlagsOf;
-using signature::FormOf;
-using signature::KindOf;
+using signature::GetFlags;
+using signature::GetForm;
+using signature::GetKind;
 
 bool IsDifferentiable(KpDLDataType dtype) {
   return dtype.code == KP_DTYPE_FLOAT || dtype.code == KP_DTYPE_BFLOAT || dtype.code == KP_DTYPE_COMPLEX ||
@@ -22,27 +22,27 @@ bool IsDifferentiable(KpDLDataType dtype) {
 
 // The dtypes that a tensor may have, or none: any, or not known before the call.
 std::vector<uint32_t> DTypes(signature::View view, uint32_t dtype) {
-  if (FormOf(dtype) == DTypeForm::kFixed) return {dtype & 0xffff};
-  if (FormOf(dtype) != DTypeForm::kVar) return {};
+  if (GetForm(dtype) == DTypeForm::kFixed) return {dtype & 0xffff};
+  if (GetForm(dtype) != DTypeForm::kVar) return {};
   const uint32_t* set = view.DTypeSet(static_cast<int>(dtype & 0xffff));
   return {set + 1, set + 1 + (set[0] >> 16)};
 }
 
 bool TakesAnyRank(const uint32_t* shape) {
-  return signature::BatchOf(shape) != Batch::kNone || signature::StarOf(shape) >= 0;
+  return signature::GetBatch(shape) != Batch::kNone || signature::GetStar(shape) >= 0;
 }
 
 // True if a tensor of one op can be passed to the other op: ranks and constant dims agree. (All other dims are compared in a call.)
 bool ShapesMeet(const uint32_t* a, const uint32_t* b) {
   const bool any_a = TakesAnyRank(a), any_b = TakesAnyRank(b);
-  const uint32_t fixed_a = signature::NumDimsOf(a) - (signature::StarOf(a) >= 0);
-  const uint32_t fixed_b = signature::NumDimsOf(b) - (signature::StarOf(b) >= 0);
+  const uint32_t fixed_a = signature::GetNumDims(a) - (signature::GetStar(a) >= 0);
+  const uint32_t fixed_b = signature::GetNumDims(b) - (signature::GetStar(b) >= 0);
   if (any_a && any_b) return true;
   if (any_a || any_b) return any_a ? fixed_a <= fixed_b : fixed_b <= fixed_a;
   if (fixed_a != fixed_b) return false;
   for (uint32_t i = 0; i < fixed_a; ++i) {
-    const uint32_t x = signature::DimsOf(a)[i], y = signature::DimsOf(b)[i];
-    const bool constant = signature::DimOpOf(x) == DimOp::kConst && signature::DimOpOf(y) == DimOp::kConst;
+    const uint32_t x = signature::GetDims(a)[i], y = signature::GetDims(b)[i];
+    const bool constant = signature::GetDimOp(x) == DimOp::kConst && signature::GetDimOp(y) == DimOp::kConst;
     if (constant && x != y) return false;
   }
   return true;
@@ -102,7 +102,7 @@ bool MayHaveGradient(signature::View view, const uint32_t* record) {
 
 bool MayHaveGradient(signature::View view, int param) {
   const uint32_t* record = view.Param(param);
-  if (KindOf(record) != KP_PARAM_TENSOR || (FlagsOf(record) & KP_PARAM_MUTATED)) return false;
+  if (GetKind(record) != KP_PARAM_TENSOR || (GetFlags(record) & KP_PARAM_MUTATED)) return false;
   return MayHaveGradient(view, record);
 }
 
@@ -115,7 +115,7 @@ bool IsNondiff(signature::View view, int param) {
 }
 
 bool IsTensorList(signature::View view, int param) {
-  return KindOf(view.Param(param)) == KP_PARAM_TENSOR && (FlagsOf(view.Param(param)) & KP_PARAM_LIST);
+  return GetKind(view.Param(param)) == KP_PARAM_TENSOR && (GetFlags(view.Param(param)) & KP_PARAM_LIST);
 }
 
 int RefuseSwapped(const char* macro, const char* kind, const Contract& first, const Contract& second) {
@@ -126,22 +126,22 @@ int RefuseSwapped(const char* macro, const char* kind, const Contract& first, co
 
 int Pairing::SavedParameter(int index, int param, bool is_there) const {
   const uint32_t *mine = derived_.view.Param(index), *theirs = forward_.view.Param(param);
-  const uint32_t flags = FlagsOf(theirs), own_flags = FlagsOf(mine);
+  const uint32_t flags = GetFlags(theirs), own_flags = GetFlags(mine);
   if (flags & KP_PARAM_MUTATED) {
     return kp_raise("ValueError", "%s: %s: %s: %s writes to it, so that it cannot be saved for %s", macro_,
                     derived_.name, derived_.view.ParamName(index), forward_.name, derived_.name);
   }
-  if (KindOf(mine) != KindOf(theirs) || ((flags ^ own_flags) & KP_PARAM_LIST)) return Differs(index, "kind");
+  if (GetKind(mine) != GetKind(theirs) || ((flags ^ own_flags) & KP_PARAM_LIST)) return Differs(index, "kind");
   if ((flags & KP_PARAM_OPTIONAL) && !(own_flags & KP_PARAM_OPTIONAL) && !is_there) {
     return kp_raise("ValueError", "%s: %s: %s: may be None in %s; expected it to be optional (?) here too", macro_,
                     derived_.name, derived_.view.ParamName(index), forward_.name);
   }
-  return KindOf(mine) == KP_PARAM_TENSOR ? Tensor(index, theirs, "the parameter of that name") : 0;
+  return GetKind(mine) == KP_PARAM_TENSOR ? Tensor(index, theirs, "the parameter of that name") : 0;
 }
 
 int Pairing::Tensor(int index, const uint32_t* theirs, const char* which) const {
   const uint32_t* mine = derived_.view.Param(index);
-  if (KindOf(mine) != KP_PARAM_TENSOR) return Differs(index, "kind");
+  if (GetKind(mine) != KP_PARAM_TENSOR) return Differs(index, "kind");
   const char* part = TensorsPart(derived_.view, mine, forward_.view, theirs);
   if (part == nullptr) return 0;
   return kp_raise("ValueError", "%s: %s: %s: its %s is incompatible with %s's, %s", macro_, derived_.name,

@@ -52,7 +52,7 @@ int FindEntries(const KpLoadedModule& module, std::string_view name, std::vector
     if (CountEntries(module) <= kFew || module.searches.fetch_add(1, std::memory_order_relaxed) < kSearches) {
       return SearchTables(module, name, out);
     }
-    if ((index = IndexOf(module)) == nullptr) return -1;
+    if ((index = GetIndex(module)) == nullptr) return -1;
   }
   *out = index->Find(name);
   return 0;
@@ -86,7 +86,7 @@ std::unique_ptr<const Function> Make(const KpLoadedModule& module, const std::ve
   function->variants.reserve(entries.size());
   for (const Entry& entry : entries) function->variants.push_back(MakeVariant(entry));
   if (info.signature) {
-    if (ContractOf(info, definition.name, entries[0].part->abi(), &function->signature) != 0) return nullptr;
+    if (ParseContract(info, definition.name, entries[0].part->abi(), &function->signature) != 0) return nullptr;
     function->program = kp_signature_program(function->signature);
   }
   function->doc = Said(function->variants, &KpFunctionInfo::doc);
@@ -130,7 +130,7 @@ const Function* FindFunction(const KpLoadedModule& module, std::string_view name
   return module.made.emplace(own_name, std::move(made)).first->second.get();
 }
 
-const FunctionIndex* IndexOf(const KpLoadedModule& module) {
+const FunctionIndex* GetIndex(const KpLoadedModule& module) {
   const FunctionIndex* index = module.index.load(std::memory_order_acquire);
   if (index != nullptr) return index;
   std::unique_ptr<const FunctionIndex> made = FunctionIndex::Make(module.parts);

@@ -11,8 +11,8 @@
 namespace kernpack::host {
 namespace {
 
-using signature::FlagsOf;
-using signature::KindOf;
+using signature::GetFlags;
+using signature::GetKind;
 
 // The parameter whose gradient a backward op's result is by its name: d_<parameter>; d_<parameter>_ where the backward op has a
 // parameter d_<parameter>, as it has where `forward` takes a result of another op and the gradient that arrives for it.
@@ -27,7 +27,7 @@ int Target(signature::View forward, std::string_view result) {
 // True for a tensor that could have a gradient if it weren't written in place.
 bool IsWrittenFloat(signature::View view, int param) {
   const uint32_t* record = view.Param(param);
-  return KindOf(record) == KP_PARAM_TENSOR && (FlagsOf(record) & KP_PARAM_MUTATED) && MayHaveGradient(view, record);
+  return GetKind(record) == KP_PARAM_TENSOR && (GetFlags(record) & KP_PARAM_MUTATED) && MayHaveGradient(view, record);
 }
 
 int NoGradientOfWritten(const Contract& forward, int param) {
@@ -77,7 +77,7 @@ class Check {
   // How the backward op is called, once Run has returned 0.
   Derivation Calls() const {
     Derivation calls{"KP_GRAD", forward_, backward_, {}, {}};
-    for (int i = 0; i < b_.NumParams(); ++i) calls.sources.push_back(SourceOf(b_.ParamName(i)));
+    for (int i = 0; i < b_.NumParams(); ++i) calls.sources.push_back(FindSource(b_.ParamName(i)));
     for (int i = 0; i < b_.NumResults(); ++i) {
       calls.targets.push_back({Origin::kParam, Target(f_, b_.ResultName(i))});
     }
@@ -85,14 +85,14 @@ class Check {
   }
 
  private:
-  Source SourceOf(std::string_view name) const {
+  Source FindSource(std::string_view name) const {
     if (const int param = FindParam(f_, name); param != kNotThere) return {Origin::kParam, param};
     if (const int result = FindResult(f_, name); result != kNotThere) return {Origin::kResult, result};
     if (const int result = FindResult(f_, WithoutPrefix(name, "d_")); result != kNotThere) {
       return {Origin::kResult, result};  // its gradient has its shape and dtype
     }
-    if (const int list = ItemOf(name, "_item"); list != kNotThere) return {Origin::kItem, list};
-    if (ItemOf(name, "_index") != kNotThere) return {Origin::kItemIndex, 0};
+    if (const int list = FindItem(name, "_item"); list != kNotThere) return {Origin::kItem, list};
+    if (FindItem(name, "_index") != kNotThere) return {Origin::kItemIndex, 0};
     if (const int param = ShapeOwner(name); param != kNotThere) return {Origin::kShape, param};
     return {};
   }
@@ -109,12 +109,12 @@ class Check {
     if (const int result = FindResult(f_, WithoutPrefix(name, "d_")); result != kNotThere) {
       return pair_.Tensor(index, f_.Result(result), "the result that it is the gradient of");
     }
-    if (const int list = ItemOf(name, "_item"); list != kNotThere) {
+    if (const int list = FindItem(name, "_item"); list != kNotThere) {
       return pair_.Tensor(index, f_.Param(list), "the items of that list");
     }
-    if (ItemOf(name, "_index") != kNotThere) return KindOf(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
+    if (FindItem(name, "_index") != kNotThere) return GetKind(b_.Param(index)) == KP_PARAM_INT ? 0 : NotAnIndex(index);
     if (const int param = ShapeOwner(name); param != kNotThere) return Shape(index, param);
-    if (FlagsOf(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
+    if (GetFlags(b_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
     const int written = FindParam(f_, WithoutPrefix(name, "d_"));
     if (written != kNotThere && IsWrittenFloat(f_, written)) return NoGradientOfWritten(forward_, written);
     return kp_raise(
@@ -126,7 +126,7 @@ class Check {
   bool IsOnlyTarget(int param) const { return b_.NumResults() == 1 && Target(f_, b_.ResultName(0)) == param; }
 
   // The forward's list of tensors that "<list><ending>" belongs to, if this op gives the gradient of its items.
-  int ItemOf(std::string_view name, std::string_view ending) const {
+  int FindItem(std::string_view name, std::string_view ending) const {
     if (name.size() <= ending.size() || name.substr(name.size() - ending.size()) != ending) return kNotThere;
     const int list = FindParam(f_, name.substr(0, name.size() - ending.size()));
     if (list == kNotThere || !IsTensorList(f_, list)) return kNotThere;
@@ -138,17 +138,17 @@ class Check {
     constexpr std::string_view kEnding = "_shape";
     if (!name.ends_with(kEnding)) return kNotThere;
     const int param = FindParam(f_, name.substr(0, name.size() - kEnding.size()));
-    if (param == kNotThere || KindOf(f_.Param(param)) != KP_PARAM_TENSOR || IsTensorList(f_, param)) return kNotThere;
+    if (param == kNotThere || GetKind(f_.Param(param)) != KP_PARAM_TENSOR || IsTensorList(f_, param)) return kNotThere;
     return param;
   }
 
   int Shape(int index, int param) const {
     const uint32_t* mine = b_.Param(index);
-    if (KindOf(mine) != KP_PARAM_INT || !(FlagsOf(mine) & KP_PARAM_LIST)) {
+    if (GetKind(mine) != KP_PARAM_INT || !(GetFlags(mine) & KP_PARAM_LIST)) {
       return kp_raise("ValueError", "KP_GRAD: %s: %s: is the shape of %s; expected a list[int]", backward_.name,
                       b_.ParamName(index), f_.ParamName(param));
     }
-    if (!(FlagsOf(f_.Param(param)) & KP_PARAM_OPTIONAL) || IsOnlyTarget(param)) return 0;
+    if (!(GetFlags(f_.Param(param)) & KP_PARAM_OPTIONAL) || IsOnlyTarget(param)) return 0;
     return kp_raise("ValueError",
                     "KP_GRAD: %s: %s: %s may be None in %s and has no shape then; take %s itself, optional (?)",
                     backward_.name, b_.ParamName(index), f_.ParamName(param), forward_.name, f_.ParamName(param));
@@ -174,7 +174,7 @@ class Check {
     }
     const uint32_t* target = f_.Param(param);
     if (IsWrittenFloat(f_, param)) return NoGradientOfWritten(forward_, param);
-    if (KindOf(target) != KP_PARAM_TENSOR || (FlagsOf(target) & KP_PARAM_MUTATED)) {
+    if (GetKind(target) != KP_PARAM_TENSOR || (GetFlags(target) & KP_PARAM_MUTATED)) {
       return kp_raise("ValueError", "KP_GRAD: %s: result %s: %s of %s isn't a tensor that can have a gradient",
                       backward_.name, name, f_.ParamName(param), forward_.name);
     }

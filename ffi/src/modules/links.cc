@@ -16,7 +16,7 @@ int FindContract(const FunctionIndex& index, const char* name, Contract* out) {
   if (!found.signature) return 0;
   const KpSignature* signature = nullptr;
   const uint32_t abi = entries[0].part->abi();
-  if (ContractOf(found, name, abi, &signature) != 0) {
+  if (ParseContract(found, name, abi, &signature) != 0) {
     if (abi <= KP_ABI_VERSION) return -1;
     kp_error_clear();
     return 1;

@@ -24,7 +24,7 @@ namespace kernpack::host {
 inline constexpr KpFunctionInfo kPlainFunction{
     sizeof(KpFunctionInfo), KP_DEF_FUNCTION, nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr,
     {nullptr, nullptr}};
-inline const KpFunctionInfo& InfoOf(const KpFunctionDef& definition) {
+inline const KpFunctionInfo& GetInfo(const KpFunctionDef& definition) {
   return definition.info ? *definition.info : kPlainFunction;
 }
 
@@ -42,7 +42,7 @@ struct Part {
 struct Entry {
   const Part* part;
   const KpFunctionDef* definition;
-  const KpFunctionInfo& info() const { return InfoOf(*definition); }
+  const KpFunctionInfo& info() const { return GetInfo(*definition); }
 };
 
 // One implementation of a function that was asked for.
@@ -106,7 +106,7 @@ int BuildModule(std::vector<Part> parts, bool known, KpLoadedModule* out);
 const Function* FindFunction(const KpLoadedModule& module, std::string_view name);
 
 // All functions of the module, checked. NULL with an error raised when something is wrong with its tables.
-const FunctionIndex* IndexOf(const KpLoadedModule& module);
+const FunctionIndex* GetIndex(const KpLoadedModule& module);
 
 // The number of the variant to run on the device, or kNoVariant. `device` of type KP_DEVICE_CPU has id 0; of any other, hold no
 // lock.

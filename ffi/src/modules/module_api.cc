@@ -13,7 +13,7 @@ namespace {
 
 // NULL with an error raised beyond the last, or where something is wrong with the module's tables.
 const char* NameInOrder(const KpLoadedModule& module, const char* who, int32_t at) {
-  const FunctionIndex* index = IndexOf(module);
+  const FunctionIndex* index = GetIndex(module);
   if (index == nullptr) return nullptr;
   if (at >= 0 && static_cast<size_t>(at) < index->count()) return index->NameInOrder(static_cast<size_t>(at));
   kp_raise("IndexError", "%s: expected an index below the module's %zu functions, got %d", who, index->count(), at);
@@ -51,8 +51,8 @@ int Find(std::string_view qualified, const KpLoadedFunction** out) {
   return kp_raise("AttributeError", "module %s has no function %.200s", module->name.c_str(), function.c_str());
 }
 
-int LinksOf(const KpLoadedModule& module, std::vector<FunctionIndex::Link> FunctionIndex::* which, KpAny* out) {
-  const FunctionIndex* index = IndexOf(module);
+int GetLinks(const KpLoadedModule& module, std::vector<FunctionIndex::Link> FunctionIndex::* which, KpAny* out) {
+  const FunctionIndex* index = GetIndex(module);
   if (index == nullptr) return -1;
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [forward, derived] : index->*which) list.push_back({forward, derived});
@@ -80,14 +80,14 @@ const char* kp_module_path(const KpLoadedModule* module) { return module->path.c
 const char* kp_module_digest(const KpLoadedModule* module) { return module->digest.c_str(); }
 int32_t kp_module_function_count(const KpLoadedModule* module) {
   return Guarded("kp_module_function_count", int32_t{0}, [&] {
-    const FunctionIndex* index = IndexOf(*module);
+    const FunctionIndex* index = GetIndex(*module);
     return index ? static_cast<int32_t>(index->count()) : 0;
   });
 }
 
 int32_t kp_module_signature_count(const KpLoadedModule* module) {
   return Guarded("kp_module_signature_count", int32_t{0}, [&] {
-    const FunctionIndex* index = IndexOf(*module);
+    const FunctionIndex* index = GetIndex(*module);
     return index ? static_cast<int32_t>(index->CountSignatures()) : 0;
   });
 }
@@ -115,7 +115,7 @@ int kp_function_find(KpBytes qualified_name, const KpLoadedFunction** out) {
 }
 
 int kp_module_gradients(const KpLoadedModule* module, KpAny* out) {
-  return Guard("kp_module_gradients", [&] { return LinksOf(*module, &FunctionIndex::gradients, out); });
+  return Guard("kp_module_gradients", [&] { return GetLinks(*module, &FunctionIndex::gradients, out); });
 }
 
 int kp_module_warm(const char* path, KpAny* out) {
@@ -130,7 +130,7 @@ int kp_module_files(KpAny* out) {
 }
 
 int kp_module_jvps(const KpLoadedModule* module, KpAny* out) {
-  return Guard("kp_module_jvps", [&] { return LinksOf(*module, &FunctionIndex::jvps, out); });
+  return Guard("kp_module_jvps", [&] { return GetLinks(*module, &FunctionIndex::jvps, out); });
 }
 
 }  // extern "C"

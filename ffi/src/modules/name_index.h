@@ -21,16 +21,16 @@ class NameIndex {
   size_t room() const { return room_; }
 
   // The number under which `name` is known; when it is new, adds it under `number` and returns kNone.
-  template <class NameOf>
-  uint32_t FindOrAdd(std::string_view name, uint32_t number, const NameOf& name_of) {
+  template <class GetName>
+  uint32_t FindOrAdd(std::string_view name, uint32_t number, const GetName& name_of) {
     const uint32_t hash = Hash(name);
     Slot& slot = slots_[Probe(name, hash, name_of)];
     if (slot.number_plus_1 != 0) return slot.number_plus_1 - 1;
     slot = Slot{hash, number + 1};
     return kNone;
   }
-  template <class NameOf>
-  uint32_t Find(std::string_view name, const NameOf& name_of) const {
+  template <class GetName>
+  uint32_t Find(std::string_view name, const GetName& name_of) const {
     return slots_ ? slots_[Probe(name, Hash(name), name_of)].number_plus_1 - 1 : kNone;
   }
 
@@ -41,8 +41,8 @@ class NameIndex {
   };
   static uint32_t Hash(std::string_view name) { return static_cast<uint32_t>(HashText(name)); }
 
-  template <class NameOf>
-  size_t Probe(std::string_view name, uint32_t hash, const NameOf& name_of) const {
+  template <class GetName>
+  size_t Probe(std::string_view name, uint32_t hash, const GetName& name_of) const {
     for (size_t at = hash & mask_;; at = (at + 1) & mask_) {
       const Slot& slot = slots_[at];
       if (slot.number_plus_1 == 0 || (slot.hash == hash && name == name_of(slot.number_plus_1 - 1))) return at;

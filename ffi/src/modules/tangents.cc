@@ -10,7 +10,7 @@
 namespace kernpack::host {
 namespace {
 
-using signature::FlagsOf;
+using signature::GetFlags;
 
 bool GivesTangentsOf(signature::View forward, signature::View tangent) {
   bool all = tangent.NumResults() > 0;
@@ -56,7 +56,7 @@ class TangentCheck {
  private:
   Derivation Calls() const {
     Derivation calls{"KP_JVP", forward_, tangent_, {}, {}};
-    for (int i = 0; i < t_.NumParams(); ++i) calls.sources.push_back(SourceOf(t_.ParamName(i)));
+    for (int i = 0; i < t_.NumParams(); ++i) calls.sources.push_back(FindSource(t_.ParamName(i)));
     for (int i = 0; i < t_.NumResults(); ++i) {
       calls.targets.push_back({Origin::kResult, FindResult(f_, WithoutPrefix(t_.ResultName(i), "t_"))});
     }
@@ -64,7 +64,7 @@ class TangentCheck {
   }
 
   // A tangent has the shape and dtype of its parameter.
-  Source SourceOf(std::string_view name) const {
+  Source FindSource(std::string_view name) const {
     if (const int param = FindParam(f_, name); param != kNotThere) return {Origin::kParam, param};
     if (const int result = FindResult(f_, name); result != kNotThere) return {Origin::kResult, result};
     const int param = FindParam(f_, WithoutPrefix(name, "t_"));
@@ -72,7 +72,7 @@ class TangentCheck {
   }
 
   int NotWritten(int param) const {
-    if (!(FlagsOf(f_.Param(param)) & KP_PARAM_MUTATED)) return 0;
+    if (!(GetFlags(f_.Param(param)) & KP_PARAM_MUTATED)) return 0;
     return kp_raise("ValueError",
                     "KP_JVP: %s: %s is written in place, and a tangent op cannot follow that; give %s a result instead",
                     forward_.name, f_.ParamName(param), forward_.name);
@@ -85,7 +85,7 @@ class TangentCheck {
       return pair_.Tensor(index, f_.Result(result), "the result of that name");
     }
     if (const int param = FindParam(f_, WithoutPrefix(name, "t_")); param != kNotThere) return Tangent(index, param);
-    if (FlagsOf(t_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
+    if (GetFlags(t_.Param(index)) & KP_PARAM_HAS_DEFAULT) return 0;
     return kp_raise(
         "ValueError", "KP_JVP: %s: %s: expected the name of a parameter or result of %s (%s) or of a tangent (%s)",
         tangent_.name, t_.ParamName(index), forward_.name, pair_.Names().c_str(), pair_.Params("t_").c_str());
@@ -98,8 +98,8 @@ class TangentCheck {
       return kp_raise("ValueError", "KP_JVP: %s: %s: %s of %s isn't a tensor that can have a tangent", tangent_.name,
                       t_.ParamName(index), f_.ParamName(param), forward_.name);
     }
-    if ((FlagsOf(mine) ^ FlagsOf(theirs)) & KP_PARAM_LIST) return pair_.Differs(index, "kind");
-    if ((FlagsOf(theirs) & KP_PARAM_OPTIONAL) && !(FlagsOf(mine) & KP_PARAM_OPTIONAL)) {
+    if ((GetFlags(mine) ^ GetFlags(theirs)) & KP_PARAM_LIST) return pair_.Differs(index, "kind");
+    if ((GetFlags(theirs) & KP_PARAM_OPTIONAL) && !(GetFlags(mine) & KP_PARAM_OPTIONAL)) {
       return kp_raise("ValueError", "KP_JVP: %s: %s: %s may be None in %s; expected its tangent to be optional (?) too",
                       tangent_.name, t_.ParamName(index), f_.ParamName(param), forward_.name);
     }
@@ -132,7 +132,7 @@ class TangentCheck {
 
   // A result that callers never see needs no tangent.
   int IsGiven(int result) const {
-    if (!MayHaveGradient(f_, f_.Result(result)) || (FlagsOf(f_.Result(result)) & KP_RESULT_AUX)) return 0;
+    if (!MayHaveGradient(f_, f_.Result(result)) || (GetFlags(f_.Result(result)) & KP_RESULT_AUX)) return 0;
     const char* name = f_.ResultName(result);
     if (FindResult(t_, std::string("t_") + name) != kNotThere) return 0;
     return kp_raise("ValueError", "KP_JVP: %s: expected a result t_%s, the tangent of %s's result %s", tangent_.name,

@@ -134,7 +134,7 @@ class Trials {
     for (int i = 0; i < b_.NumParams(); ++i) {
       const Source& source = d_.sources[static_cast<size_t>(i)];
       if (source.origin == Origin::kDefault) {
-        own[i] = DefaultOf(b_, i, &arena_);
+        own[i] = GetDefault(b_, i, &arena_);
       } else if (source.origin == Origin::kParam) {
         own[i] = args[source.index];
       } else {

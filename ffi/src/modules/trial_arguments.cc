@@ -14,9 +14,9 @@ namespace {
 using signature::Batch;
 using signature::DimOp;
 using signature::DTypeForm;
-using signature::FlagsOf;
-using signature::FormOf;
-using signature::KindOf;
+using signature::GetFlags;
+using signature::GetForm;
+using signature::GetKind;
 using signature::Operand;
 
 constexpr KpDLDataType kFloat32{KP_DTYPE_FLOAT, 32, 1};
@@ -80,12 +80,12 @@ class Maker {
     frame_.args = args_;
     frame_.program = p_.words;
     for (int i = 0; i < p_.NumParams(); ++i) {
-      if (KindOf(p_.Param(i)) != KP_PARAM_TENSOR) args_[i] = Other(i);
+      if (GetKind(p_.Param(i)) != KP_PARAM_TENSOR) args_[i] = Other(i);
     }
     BindDims();
     BindDTypes();
     for (int i = 0; i < p_.NumParams(); ++i) {
-      if (KindOf(p_.Param(i)) == KP_PARAM_TENSOR && !Tensors(i)) return nullptr;
+      if (GetKind(p_.Param(i)) == KP_PARAM_TENSOR && !Tensors(i)) return nullptr;
     }
     return args_;
   }
@@ -120,9 +120,9 @@ class Maker {
 
   KpAny Other(int param) {
     const uint32_t* record = p_.Param(param);
-    const uint32_t flags = FlagsOf(record);
-    const bool is_int = KindOf(record) == KP_PARAM_INT;
-    if ((flags & KP_PARAM_HAS_DEFAULT) && (numbers_.TakesDefaults() || !is_int)) return DefaultOf(p_, param, &arena_);
+    const uint32_t flags = GetFlags(record);
+    const bool is_int = GetKind(record) == KP_PARAM_INT;
+    if ((flags & KP_PARAM_HAS_DEFAULT) && (numbers_.TakesDefaults() || !is_int)) return GetDefault(p_, param, &arena_);
     if (!(flags & KP_PARAM_LIST)) return Scalar(record, static_cast<uint32_t>(param));
     const uint32_t count = is_int && record[2] > 0 ? record[2] : 1;
     auto* items = arena_.Take<KpAny>(count);
@@ -132,7 +132,7 @@ class Maker {
 
   KpAny Scalar(const uint32_t* record, uint32_t index) const {
     KpAny a = kp_none();
-    switch (KindOf(record)) {
+    switch (GetKind(record)) {
       case KP_PARAM_INT:
         return IntAny(numbers_.Int(index));
       case KP_PARAM_FLOAT:
@@ -160,7 +160,7 @@ class Maker {
   // Items of a list may differ in dims written _.
   bool Tensors(int param) {
     const uint32_t* record = p_.Param(param);
-    if (!(FlagsOf(record) & KP_PARAM_LIST)) return Tensor(record, &args_[param]);
+    if (!(GetFlags(record) & KP_PARAM_LIST)) return Tensor(record, &args_[param]);
     auto* items = arena_.Take<KpAny>(2);
     if (!Tensor(record, &items[0]) || !Tensor(record, &items[1])) return false;
     args_[param] = ListAny(items, 2, &arena_);
@@ -172,17 +172,17 @@ class Maker {
     auto* sizes = arena_.Take<int64_t>(KP_MAX_NDIM);
     const signature::KnownExtents known;
     signature::ShapeBuilder<signature::KnownExtents> builder(sizes, known);
-    if (signature::BatchOf(shape) != Batch::kNone && !Add(&builder, frame_.batch_shape, frame_.batch_ndim))
+    if (signature::GetBatch(shape) != Batch::kNone && !Add(&builder, frame_.batch_shape, frame_.batch_ndim))
       return false;
-    for (uint32_t i = 0; i < signature::NumDimsOf(shape); ++i) {
-      const uint32_t dim = signature::DimsOf(shape)[i];
+    for (uint32_t i = 0; i < signature::GetNumDims(shape); ++i) {
+      const uint32_t dim = signature::GetDims(shape)[i];
       const uint32_t operand = Operand(dim);
       int64_t size = 0;
-      if (signature::DimOpOf(dim) == DimOp::kStar) {
+      if (signature::GetDimOp(dim) == DimOp::kStar) {
         if (!Add(&builder, frame_.star_shape[operand], frame_.star_ndim[operand])) return false;
         continue;
       }
-      if (signature::DimOpOf(dim) == DimOp::kAny) {
+      if (signature::GetDimOp(dim) == DimOp::kAny) {
         size = numbers_.Dim(KP_SIG_MAX_DIMS + any_++);
       } else if (signature::DimValue(frame_, dim, &size) != signature::Value::kOk) {
         return false;
@@ -239,7 +239,7 @@ KpAny ListAny(KpAny* items, int64_t count, Arena* arena) {
 
 KpAny FirstItem(const KpAny& list) { return reinterpret_cast<const KpSequenceObject*>(list.v.v_obj)->data[0]; }
 
-KpAny DefaultOf(signature::View view, int param, Arena* arena) {
+KpAny GetDefault(signature::View view, int param, Arena* arena) {
   const uint32_t offset = view.Param(param)[3];
   if (offset == 0) return kp_none();
   const uint32_t* at = view.words + offset;

@@ -54,7 +54,7 @@ KpAny ListAny(KpAny* items, int64_t count, Arena* arena);
 KpAny FirstItem(const KpAny& list);
 
 // The default of a parameter; None where it has none.
-KpAny DefaultOf(signature::View view, int param, Arena* arena);
+KpAny GetDefault(signature::View view, int param, Arena* arena);
 
 // Which of many calls: its sizes and its dtypes, each numbered from 0.
 struct Trial {

@@ -5,7 +5,7 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "devices/observers.h"
 #include "modules/loaded_module.h"
 

@@ -1,6 +1,6 @@
 #include "devices/observers.h"
 
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "observe/check/call.h"
 #include "observe/profile/entry.h"
 

@@ -8,7 +8,7 @@ namespace kk {
 namespace {
 
 // The signature has made sure that it is one of the two.
-Gate GeluOf(kp::StringView approximate) { return approximate == "tanh" ? Gate::kGeluTanh : Gate::kGelu; }
+Gate ParseGelu(kp::StringView approximate) { return approximate == "tanh" ? Gate::kGeluTanh : Gate::kGelu; }
 
 // Rows of a tensor that may be absent.
 template <class T>
@@ -71,12 +71,12 @@ void SwigluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up
 
 template <class Level>
 void Geglu(kp::TensorView gate, kp::TensorView up, kp::StringView approximate, kp::MutTensorView out) {
-  Run<Level>(GeluOf(approximate), gate, up, out);
+  Run<Level>(ParseGelu(approximate), gate, up, out);
 }
 template <class Level>
 void GegluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up, kp::StringView approximate,
                    kp::MutTensorView d_gate, kp::MutTensorView d_up) {
-  RunBackward<Level>(GeluOf(approximate), d_out, gate, up, d_gate, d_up);
+  RunBackward<Level>(ParseGelu(approximate), d_out, gate, up, d_gate, d_up);
 }
 
 template <class Level>

@@ -56,7 +56,7 @@ __device__ inline Normal<float> NormalOf16Bits(float x) {
   return {x > 0 ? 1 - tail : tail, 0.39894228f * __expf(-z * z)};
 }
 template <class T, class S>
-__device__ inline Normal<S> NormalOf(S x) {
+__device__ inline Normal<S> ComputeNormal(S x) {
   if constexpr (kIs16Bits<T>) return NormalOf16Bits(x);
   return {normcdf(x), exp(S{-0.5} * x * x) * S{0.39894228040143267794}};
 }
@@ -68,7 +68,7 @@ __device__ inline S Gelu(S x, bool tanh_form) {
     const S e = Exp<T>(-GeluTwiceU(x));
     return kIs16Bits<T> && e > S{1e37} ? S{-0.0} : Quotient<T>(x, S{1} + e);
   }
-  return x * (kIs16Bits<T> ? NormalOf<T>(x).cumulative : normcdf(x));
+  return x * (kIs16Bits<T> ? ComputeNormal<T>(x).cumulative : normcdf(x));
 }
 
 // Phi(x) + x phi(x); of the tanh form, with s = 1 / (1 + exp(-2u)), s + x s (1 - s) d(2u)/dx.
@@ -77,7 +77,7 @@ __device__ inline S GeluSlope(S x, bool tanh_form) {
   if (x != x) return x;
   const S bounded = fmax(S{-64}, fmin(S{64}, x));
   if (!tanh_form) {
-    const Normal<S> normal = NormalOf<T>(bounded);
+    const Normal<S> normal = ComputeNormal<T>(bounded);
     return normal.cumulative + bounded * normal.density;
   }
   const S e = Exp<T>(-fabs(GeluTwiceU(bounded))), r = Quotient<T>(S{1}, S{1} + e);

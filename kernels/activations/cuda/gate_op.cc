@@ -13,15 +13,15 @@ bool IsContiguous(const RowLayout& rows, int64_t width) {
   return rows.step == 1 && (rows.dims == 0 || (rows.dims == 1 && rows.stride[0] == width));
 }
 
-GateParams ParamsOf(GateKind kind, kp::TensorView x, kp::TensorView up) {
-  GateParams p = {LayoutOf("x", x), LayoutOf("up", up), x.numel(), ToInt("x", x.size(-1)), kind, 0, 0};
+GateParams MakeParams(GateKind kind, kp::TensorView x, kp::TensorView up) {
+  GateParams p = {GetLayout("x", x), GetLayout("up", up), x.numel(), ToInt("x", x.size(-1)), kind, 0, 0};
   p.flat = IsContiguous(p.x, p.width) && IsContiguous(p.up, p.width);
   p.wide = p.count > int64_t{1} << 31;
   return p;
 }
 
 // Any shape: one row.
-GateParams ElementsOf(kp::StringView approximate, kp::TensorView x) {
+GateParams MakeElementParams(kp::StringView approximate, kp::TensorView x) {
   GateParams p{};
   p.count = x.numel(), p.flat = 1, p.kind = approximate == "tanh" ? kGeluTanh : kGelu;
   return p;
@@ -45,15 +45,15 @@ void Gate(const GateParams& p, kp::TensorView x, kp::TensorView up, kp::MutTenso
   Launch("gates", p, x, up, IsAligned(out), x, up, out);
 }
 void Gate(GateKind kind, kp::TensorView x, kp::TensorView up, kp::MutTensorView out) {
-  if (x.numel() != 0) Gate(ParamsOf(kind, x, up), x, up, out);
+  if (x.numel() != 0) Gate(MakeParams(kind, x, up), x, up, out);
 }
 
 // d_up: absent where there is no `up`, which then is x.
 void GateBackward(GateKind kind, kp::TensorView d_out, kp::TensorView x, kp::TensorView up, kp::MutTensorView d_x,
                   const std::optional<kp::TensorView>& d_up) {
   if (x.numel() == 0) return;
-  Launch("gates_backward", ParamsOf(kind, x, up), x, up, IsAligned(d_out) && IsAligned(d_x) && IsAligned(d_up), d_out,
-         x, up, d_x, MemoryOf(d_up));
+  Launch("gates_backward", MakeParams(kind, x, up), x, up, IsAligned(d_out) && IsAligned(d_x) && IsAligned(d_up), d_out,
+         x, up, d_x, GetMemory(d_up));
 }
 
 void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }
@@ -67,13 +67,13 @@ void Relu2Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x
 }
 
 void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
-  if (x.numel() != 0) Gate(ElementsOf(approximate, x), x, x, out);
+  if (x.numel() != 0) Gate(MakeElementParams(approximate, x), x, x, out);
 }
 // Of the gradient, and of the tangent: both are multiplied by the derivative.
 void GeluBackward(kp::TensorView d_out, kp::TensorView x, kp::StringView approximate, kp::MutTensorView d_x) {
   if (x.numel() == 0) return;
-  Launch("gates_backward", ElementsOf(approximate, x), x, x, IsAligned(d_out) && IsAligned(d_x), d_out, x, x, d_x,
-         MemoryOf(std::nullopt));
+  Launch("gates_backward", MakeElementParams(approximate, x), x, x, IsAligned(d_out) && IsAligned(d_x), d_out, x, x,
+         d_x, GetMemory(std::nullopt));
 }
 
 void Swiglu(kp::TensorView gate, kp::TensorView up, kp::MutTensorView out) { Gate(kSwiglu, gate, up, out); }

@@ -14,7 +14,7 @@ template <class T>
 void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, int64_t begin,
             int64_t end, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared();
-  const int64_t length = LengthOf(args, task.batch);
+  const int64_t length = GetLength(args, task.batch);
   float* const queries = memory;
   float* const all_scores = queries + rows * padded;
   GatherQueries(args.q, args.of_q, task, args.shared(), args.width, args.scale, queries);
@@ -46,7 +46,7 @@ void RunFew(const AttentionArgs<T>& args, const AttentionTask& task, const Atten
 
 template <class Level, class T>
 void AttentionRun(const AttentionArgs<T>& args, const AttentionTask& task, const AttentionState& state, float* memory) {
-  const int64_t rows = task.count * args.shared(), length = LengthOf(args, task.batch);
+  const int64_t rows = task.count * args.shared(), length = GetLength(args, task.batch);
   BeginState(task, args.shared(), args.width, args.sinks, state);
   const int64_t begin = std::max(task.first_key, SeenBy(args, length, task.query).first);
   const int64_t end = std::min(task.last_key, SeenBy(args, length, task.query + task.count - 1).last);

@@ -61,7 +61,7 @@ class GradientBlock {
     const bool masked = forward.mask.kind != MaskKind::kNone;
     if (masked) GatherMask(forward, block_, key, count, mask_rows_, mask_);
     const ScoreRule rule = {Products::kScalesQueries ? 1 : forward.scale, forward.soft_cap, wanted};
-    const int64_t length = LengthOf(forward, block_.batch);
+    const int64_t length = GetLength(forward, block_.batch);
     const auto row_of = [&](int64_t j) {
       return KeyRow{memory_.scores + j * kQ, memory_.d_weights + j * kQ, masked ? mask_ + j * kQ : nullptr,
                     SeeingKey(forward, length, block_, key + j)};
@@ -101,7 +101,7 @@ template <class T, class Products>
 inline void RunGradient(const AttentionGradientArgs<T>& args, const AttentionGradientTask& task, float* d_k, float* d_v,
                         float* memory) {
   const AttentionArgs<T>& forward = args.forward;
-  const int64_t padded = PaddedWidth(forward.width), length = LengthOf(forward, task.batch);
+  const int64_t padded = PaddedWidth(forward.width), length = GetLength(forward, task.batch);
   std::fill(d_k, d_k + forward.keys * padded, 0.0f);
   std::fill(d_v, d_v + forward.keys * padded, 0.0f);
   GradientBlock<T, Products> block(args, memory);

@@ -74,8 +74,8 @@ class FloatGradient {
   }
 
   // Scores to weights and gradients of weights to slopes, in their places: weigh(row_of(key), i) gives a vector of each.
-  template <class RowOf, class F>
-  void Weigh(int64_t columns, RowOf row_of, F weigh) {
+  template <class GetRow, class F>
+  void Weigh(int64_t columns, GetRow row_of, F weigh) {
     for (int64_t j = 0; j < keys_.count; ++j) {
       const KeyRow key = row_of(j);
       for (int64_t i = 0; i < columns; i += kLanes) {
@@ -145,8 +145,8 @@ class PairGradient {
   }
 
   // As bf16 in the first halves of their rows; slopes of two keys also as pairs. Two keys and two vectors at a time.
-  template <class RowOf, class F>
-  void Weigh(int64_t columns, RowOf row_of, F weigh) {
+  template <class GetRow, class F>
+  void Weigh(int64_t columns, GetRow row_of, F weigh) {
     for (int64_t j = 0; j < count_; j += 2) {
       const bool paired = j + 1 < count_;
       const KeyRow even = row_of(j), odd = paired ? row_of(j + 1) : KeyRow{};

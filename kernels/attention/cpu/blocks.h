@@ -40,7 +40,7 @@ inline bool AnySeen(const AttentionArgs<T>& args, const AttentionTask& task, int
                     int64_t count) {
   if (!AnyShown(args, task, begin, end, key, count)) return false;
   if (begin / task.count != (end - 1) / task.count) return true;
-  const int64_t length = LengthOf(args, task.batch), query = task.query + begin % task.count;
+  const int64_t length = GetLength(args, task.batch), query = task.query + begin % task.count;
   return SeenBy(args, length, query).first < key + count && SeenBy(args, length, query + end - 1 - begin).last > key;
 }
 

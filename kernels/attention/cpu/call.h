@@ -6,7 +6,7 @@
 
 namespace kk {
 
-inline AttentionStrides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
+inline AttentionStrides GetStrides(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2)}; }
 
 // How scores are made and which of them count.
 struct AttentionOptions {
@@ -20,7 +20,7 @@ struct AttentionOptions {
       {};  // [1 or batch, 1 or heads, 1 or queries, keys]; its last dimension isn't strided
 };
 
-inline MaskKind MaskKindOf(kp::DType dtype) {
+inline MaskKind GetMaskKind(kp::DType dtype) {
   if (dtype == kp::dtype_of<bool>) return MaskKind::kBool;
   if (dtype == kp::dtype_of<float>) return MaskKind::kFloat;
   return dtype == kp::dtype_of<kp::half> ? MaskKind::kF16 : MaskKind::kBf16;
@@ -33,9 +33,9 @@ inline int64_t MaskStride(kp::TensorView mask, int64_t d, int64_t size, const ch
   return mask.size(d) == 1 ? 0 : mask.stride(d);
 }
 
-inline AttentionMask MaskOf(const std::optional<kp::TensorView>& mask, kp::TensorView q) {
+inline AttentionMask MakeMask(const std::optional<kp::TensorView>& mask, kp::TensorView q) {
   if (!mask) return {};
-  return {MaskKindOf(mask->dtype()), mask->data_ptr(), MaskStride(*mask, 0, q.size(0), "batch"),
+  return {GetMaskKind(mask->dtype()), mask->data_ptr(), MaskStride(*mask, 0, q.size(0), "batch"),
           MaskStride(*mask, 1, q.size(2), "heads"), MaskStride(*mask, 2, q.size(1), "queries")};
 }
 
@@ -52,12 +52,12 @@ inline void CheckAttention(const AttentionOptions& options, kp::TensorView k) {
 template <class F>
 void DispatchAttention(kp::TensorView q, kp::TensorView k, kp::TensorView v, const AttentionOptions& options, F f) {
   const int64_t width = q.size(3);
-  const AttentionMask mask = MaskOf(options.mask, q);
+  const AttentionMask mask = MakeMask(options.mask, q);
   kp::dispatch<float, kp::half, kp::bfloat16>(q.dtype(), [&](auto t) {
     using T = typename Storage<typename decltype(t)::type>::Type;
-    f(AttentionArgs<T>{Data<T>(q), Data<T>(k), Data<T>(v), StridesOf(q), StridesOf(k), StridesOf(v), q.size(0),
+    f(AttentionArgs<T>{Data<T>(q), Data<T>(k), Data<T>(v), GetStrides(q), GetStrides(k), GetStrides(v), q.size(0),
                        q.size(1), q.size(2), k.size(1), k.size(2), width, AttentionScale(options.scale, width),
-                       SoftCapOf(options.soft_cap), options.causal, options.window, Data<int32_t>(options.lengths),
+                       GetSoftCap(options.soft_cap), options.causal, options.window, Data<int32_t>(options.lengths),
                        mask, Data<float>(options.sinks)});
   });
 }

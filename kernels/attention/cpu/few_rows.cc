@@ -26,7 +26,7 @@ constexpr int64_t kPrefetchedRows = 16;  // how far ahead
 // FewScores of kRows rows. kHeld: vectors of each query that stay in
 // registers, all that a row has; 0: they are read for each key.
 template <int kRows, int kHeld, class C>
-void ScoresOf(const FewKeys<C>& chunk, const float* queries, int64_t padded, float* scores) {
+void ComputeScores(const FewKeys<C>& chunk, const float* queries, int64_t padded, float* scores) {
   const int64_t count = chunk.count, width = chunk.width;
   VF held[kRows][std::max(kHeld, 1)];
   for (int r = 0; r < kRows; ++r) {
@@ -66,7 +66,7 @@ void ScoresOf(const FewKeys<C>& chunk, const float* queries, int64_t padded, flo
 
 // FewValues of kRows rows and kVectors vectors from column d on.
 template <int kRows, int kVectors, class C>
-void ValuesOf(const FewKeys<C>& chunk, const float* weights, int64_t padded, int64_t d, float* sums) {
+void AddValues(const FewKeys<C>& chunk, const float* weights, int64_t padded, int64_t d, float* sums) {
   VF total[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) total[r][v] = Pack<float>::Load(sums + r * padded + d + v * kLanes);
@@ -103,9 +103,9 @@ void FewScores(const FewKeys<C>& chunk, const float* queries, int64_t rows, floa
     const float* const of = queries + r * padded;
     float* const to = scores + r * kAttentionKeys;
     if (kHeld > 0 && chunk.width == kHeld * kLanes) {
-      ScoresOf<decltype(n)::value, kHeld>(chunk, of, padded, to);
+      ComputeScores<decltype(n)::value, kHeld>(chunk, of, padded, to);
     } else {
-      ScoresOf<decltype(n)::value, 0>(chunk, of, padded, to);
+      ComputeScores<decltype(n)::value, 0>(chunk, of, padded, to);
     }
   });
 }
@@ -118,8 +118,8 @@ void FewValues(const FewKeys<C>& chunk, const float* weights, int64_t rows, floa
     const float* const of = weights + r * kAttentionKeys;
     float* const to = sums + r * padded;
     int64_t d = 0;
-    for (; d + 4 * kLanes <= chunk.width; d += 4 * kLanes) ValuesOf<kRows, 4>(chunk, of, padded, d, to);
-    for (; d < chunk.width; d += kLanes) ValuesOf<kRows, 1>(chunk, of, padded, d, to);
+    for (; d + 4 * kLanes <= chunk.width; d += 4 * kLanes) AddValues<kRows, 4>(chunk, of, padded, d, to);
+    for (; d < chunk.width; d += kLanes) AddValues<kRows, 1>(chunk, of, padded, d, to);
   });
 }
 

@@ -17,7 +17,7 @@ void DispatchCache(kp::DType dtype, F f) {
 }
 
 template <class C>
-PagedCache<C> CacheOf(kp::TensorView cache, const std::optional<kp::TensorView>& scales) {
+PagedCache<C> MakeCache(kp::TensorView cache, const std::optional<kp::TensorView>& scales) {
   return {Data<C>(cache), cache.stride(0), cache.stride(1), cache.stride(2), Data<float>(scales)};
 }
 

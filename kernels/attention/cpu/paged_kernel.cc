@@ -39,7 +39,7 @@ struct Chunk {
 
 // The keys [first, last) that a query sees.
 template <class C>
-Seen SeenOf(const PagedArgs<C>& args, const AttentionTask& task, int64_t query) {
+Seen GetSeenKeys(const PagedArgs<C>& args, const AttentionTask& task, int64_t query) {
   const int64_t length = args.lengths[task.batch], at = length - args.queries + query + 1;
   return {args.window > 0 ? std::max<int64_t>(0, at - args.window) : 0, std::clamp<int64_t>(at, 0, length)};
 }
@@ -59,7 +59,7 @@ void RunFew(const PagedArgs<C>& args, const AttentionTask& task, const float* qu
       if constexpr (std::is_same_v<C, int8_t>) {
         for (int64_t j = 0; j < count; ++j) scores[j] *= chunk.key_scales[j];
       }
-      const Seen seen = SeenOf(args, task, task.query + r % task.count);
+      const Seen seen = GetSeenKeys(args, task, task.query + r % task.count);
       const int64_t first = std::clamp<int64_t>(seen.first - key, 0, count), last = std::min(count, seen.last - key);
       CapRow(scores, first, last, args.soft_cap);
       const float factor = WeighRow(scores, first, last, state.largest + r, state.total + r);
@@ -135,8 +135,8 @@ void PagedRun(const PagedArgs<C>& args, const PagedQueries<T>& queries, const At
               const AttentionState& state, float* memory) {
   const int64_t padded = PaddedWidth(args.width), rows = task.count * args.shared;
   BeginState(task, args.shared, args.width, args.sinks, state);
-  const int64_t begin = std::max(task.first_key, SeenOf(args, task, task.query).first);
-  const int64_t end = std::min(task.last_key, SeenOf(args, task, task.query + task.count - 1).last);
+  const int64_t begin = std::max(task.first_key, GetSeenKeys(args, task, task.query).first);
+  const int64_t end = std::min(task.last_key, GetSeenKeys(args, task, task.query + task.count - 1).last);
   if constexpr (std::is_same_v<T, C>) {
     if (rows > kFewRows) return RunMany(args, task, queries, state, begin, end, memory);
   }

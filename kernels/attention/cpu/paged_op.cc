@@ -76,8 +76,8 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   CheckPages(k_cache, block_table, lengths, q.size(1));
   DispatchCache(k_cache.dtype(), [&](auto cache) {
     using C = typename decltype(cache)::Type;
-    const PagedArgs<C> args = {CacheOf<C>(k_cache, k_scales),
-                               CacheOf<C>(v_cache, v_scales),
+    const PagedArgs<C> args = {MakeCache<C>(k_cache, k_scales),
+                               MakeCache<C>(v_cache, v_scales),
                                k_cache.size(1),
                                k_cache.size(2),
                                k_cache.size(3),
@@ -87,7 +87,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                                block_table.size(1),
                                Data<int32_t>(lengths),
                                window,
-                               SoftCapOf(soft_cap),
+                               GetSoftCap(soft_cap),
                                Data<float>(sinks)};
     const auto by = static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(args.width))));
     DispatchLinear(q.dtype(), [&](auto t) { Run<Level, typename decltype(t)::Type, C>(args, {q, out, by}); });

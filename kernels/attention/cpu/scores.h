@@ -31,7 +31,7 @@ inline VF Tanh(VF x) {
 
 // How many keys an item of the batch has.
 template <class T>
-int64_t LengthOf(const AttentionArgs<T>& args, int64_t batch) {
+int64_t GetLength(const AttentionArgs<T>& args, int64_t batch) {
   return args.lengths ? args.lengths[batch] : args.keys;
 }
 

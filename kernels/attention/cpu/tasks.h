@@ -50,7 +50,7 @@ inline void CheckSoftCap(double soft_cap) {
 }
 
 // As AttentionArgs has it. A cap so large changes no score that a product of floats can have; a score divided by it would lose digits.
-inline float SoftCapOf(double soft_cap) { return soft_cap > 0x1p100 ? 0.0f : static_cast<float>(soft_cap); }
+inline float GetSoftCap(double soft_cap) { return soft_cap > 0x1p100 ? 0.0f : static_cast<float>(soft_cap); }
 
 inline float AttentionScale(const std::optional<double>& scale, int64_t width) {
   return static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(width))));

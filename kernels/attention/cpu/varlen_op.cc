@@ -53,7 +53,7 @@ struct VarlenCall {
             k.size(1),
             width(),
             AttentionScale(scale, width()),
-            SoftCapOf(soft_cap),
+            GetSoftCap(soft_cap),
             causal,
             window,
             nullptr};

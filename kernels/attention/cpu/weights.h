@@ -21,7 +21,7 @@ class ChunkWeights {
   ChunkWeights(const Args& args, const AttentionTask& task, int64_t key, int64_t count)
       : args_(args),
         task_(task),
-        length_(LengthOf(args, task.batch)),
+        length_(GetLength(args, task.batch)),
         key_(key),
         count_(count),
         scale_(Products::kScalesQueries ? 1 : args.scale),
@@ -44,7 +44,7 @@ class ChunkWeights {
     int64_t first, last;  // that the row sees, of the chunk's
   };
 
-  Keys SeenOf(int64_t r) const {
+  Keys GetSeenKeys(int64_t r) const {
     const Seen seen = SeenBy(args_, length_, task_.query + r % task_.count);
     return {std::clamp<int64_t>(seen.first - key_, 0, count_), std::clamp<int64_t>(seen.last - key_, 0, count_)};
   }
@@ -85,7 +85,7 @@ class ChunkWeights {
       folded[i] = Splat(-INFINITY);
       if (i >= count) continue;
       float* const row = scores + i * kKeys;
-      keys[i] = SeenOf(begin + i);
+      keys[i] = GetSeenKeys(begin + i);
       if (!plain_) Change(row, begin + i, keys[i]);
       VF most[2] = {Splat(-INFINITY), Splat(-INFINITY)};  // two chains: a step needs longer than it takes
       ForScores(row, keys[i], [&](int64_t, VF low, VF high) {

@@ -75,8 +75,8 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   const int group = pair % p.groups, batch = pair / p.groups, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   k += batch * p.k.batch + group * p.k.head;
   v += batch * p.v.batch + group * p.v.head;
-  const int length = LengthOf(p, lengths, batch), row = min(first_row + warp, rows - 1);
-  const Query query = QueryOf(p, batch, group, length, row);
+  const int length = GetLength(p, lengths, batch), row = min(first_row + warp, rows - 1);
+  const Query query = LoadQuery(p, batch, group, length, row);
   LoadRow(own, 2 * warp, q + query.of_q, p.q.width, p.width, true);
   LoadRow(own, 2 * warp + 1, d_context + query.out, 1, p.width, true);
   const int begin = SeenBy(p, length, first_row / p.shared).first;
@@ -91,7 +91,7 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
     __syncthreads();
     const float dot = Dot<kWidth>(own.Row(2 * warp), keys.Row(lane));
     const float d_weight = Dot<kWidth>(own.Row(2 * warp + 1), values.Row(lane));
-    const Gradient of = GradientOf(p, mask, query, key + lane, dot, d_weight, lse[query.lse], delta[query.lse]);
+    const Gradient of = ComputeGradient(p, mask, query, key + lane, dot, d_weight, lse[query.lse], delta[query.lse]);
     AddRows<kWidth>(sums, of.of_dot, keys, lane);
   }
   if (first_row + warp < rows) StoreRow<kWidth>(sums, d_q + query.out, p.width, lane);
@@ -107,7 +107,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
   const int tiles = (p.keys + kWarps - 1) / kWarps;
   const int first_key = static_cast<int>(blockIdx.x % tiles) * kWarps, pair = blockIdx.x / tiles;
   const int group = pair % p.groups, batch = pair / p.groups, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int key = min(first_key + warp, p.keys - 1), length = LengthOf(p, lengths, batch);
+  const int key = min(first_key + warp, p.keys - 1), length = GetLength(p, lengths, batch);
   LoadRow(own, 2 * warp, k + batch * p.k.batch + group * p.k.head + key * p.k.row, p.k.width, p.width, key < length);
   LoadRow(own, 2 * warp + 1, v + batch * p.v.batch + group * p.v.head + key * p.v.row, p.v.width, p.width,
           key < length);
@@ -120,7 +120,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     if (latest.last <= first_key || earliest.first > last_key) continue;
     __syncthreads();
     for (int r = warp; r < kLanes; r += kWarps) {
-      const Query query = QueryOf(p, batch, group, length, min(row + r, rows - 1));
+      const Query query = LoadQuery(p, batch, group, length, min(row + r, rows - 1));
       LoadRow(queries, r, q + query.of_q, p.q.width, p.width, row + r < rows);
       LoadRow(contexts, r, d_context + query.out, 1, p.width, row + r < rows);
     }
@@ -129,8 +129,8 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     const float d_weight = Dot<kWidth>(own.Row(2 * warp + 1), contexts.Row(lane));
     Gradient of = {};
     if (row + lane < rows) {
-      const Query query = QueryOf(p, batch, group, length, row + lane);
-      of = GradientOf(p, mask, query, key, dot, d_weight, lse[query.lse], delta[query.lse]);
+      const Query query = LoadQuery(p, batch, group, length, row + lane);
+      of = ComputeGradient(p, mask, query, key, dot, d_weight, lse[query.lse], delta[query.lse]);
     }
     AddRows<kWidth>(of_key, of.of_dot, queries, lane);
     AddRows<kWidth>(of_value, of.weight, contexts, lane);

@@ -15,22 +15,22 @@ constexpr kp::DeviceCode kRowsCode{
     "attention_rows", "fatbin", {device_code::attention_rows_fatbin, sizeof device_code::attention_rows_fatbin}};
 constexpr int64_t kMmaRows = 64, kMmaKeys = 64;  // of a block, which has twice the rows without a mask and a soft cap
 
-inline MaskKind MaskKindOf(kp::DType dtype) {
+inline MaskKind GetMaskKind(kp::DType dtype) {
   if (dtype == kp::dtype_of<bool>) return kBoolMask;
   if (dtype == kp::dtype_of<float>) return kFloatMask;
   return dtype == kp::dtype_of<kp::half> ? kHalfMask : kBfloatMask;
 }
 
 // 0 where the mask is the same for all.
-inline int64_t MaskStrideOf(kp::TensorView mask, int64_t d, int64_t size, const char* of) {
+inline int64_t GetMaskStride(kp::TensorView mask, int64_t d, int64_t size, const char* of) {
   KP_CHECK(mask.size(d) == 1 || mask.size(d) == size, ValueError)
       << "mask: expected 1 or " << size << " in dimension " << d << ", the " << of << ", got " << mask.size(d);
   return mask.size(d) == 1 ? 0 : mask.stride(d);
 }
 
 inline MaskLayout LayoutOfMask(kp::TensorView q, kp::TensorView mask) {
-  return {MaskStrideOf(mask, 0, q.size(0), "batch"), MaskStrideOf(mask, 1, q.size(2), "heads"),
-          MaskStrideOf(mask, 2, q.size(1), "queries"), mask.stride(3), MaskKindOf(mask.dtype())};
+  return {GetMaskStride(mask, 0, q.size(0), "batch"), GetMaskStride(mask, 1, q.size(2), "heads"),
+          GetMaskStride(mask, 2, q.size(1), "queries"), mask.stride(3), GetMaskKind(mask.dtype())};
 }
 
 struct AttentionCall {
@@ -44,9 +44,9 @@ struct AttentionCall {
 
   AttentionParams Params() const {
     AttentionParams p{};
-    p.q = StridesOf(q), p.k = StridesOf(k), p.v = StridesOf(v), p.mask = layout;
+    p.q = GetStrides(q), p.k = GetStrides(k), p.v = GetStrides(v), p.mask = layout;
     p.groups = ToInt("k", k.size(2)), p.keys = ToInt("k", k.size(1)), p.queries = ToInt("q", q.size(1));
-    p.shared = static_cast<int>(q.size(2) / k.size(2)), p.width = WidthOf(q);
+    p.shared = static_cast<int>(q.size(2) / k.size(2)), p.width = GetWidth(q);
     SetScores(scale, q.size(3), soft_cap, &p.factor, &p.cap);
     p.causal = causal, p.has_lengths = lengths.has_value();
     p.window = static_cast<int>(std::min<int64_t>(window, p.keys));
@@ -74,9 +74,9 @@ struct AttentionCall {
     const std::string name = (plain ? "attention_plain_"
                               : mma ? "attention_"
                                     : "attention_rows_") +
-                             std::string(NameOf(q.dtype())) + "_" + std::to_string(width);
+                             std::string(GetName(q.dtype())) + "_" + std::to_string(width);
     kp::launch(q.device(), mma ? kMmaCode : kRowsCode, name.c_str(), {BlockCount(blocks)}, {128}, q, k, v,
-               MemoryOf(lengths), MemoryOf(mask), MemoryOf(sinks), out, lse, p, kp::LocalMemory{bytes});
+               GetMemory(lengths), GetMemory(mask), GetMemory(sinks), out, lse, p, kp::LocalMemory{bytes});
   }
 };
 

@@ -22,7 +22,7 @@ __device__ void OfMask(const T* d_context, const T* q, const T* k, const T* v, c
   for (int i = part * warp; i < end; ++i) {
     const int at_batch = batch + i / all_rows / all_heads, at_head = head + i / all_rows % all_heads;
     const int group = at_head / p.shared, at_row = row + i % all_rows;
-    const Query query = QueryOf(p, at_batch, group, p.keys, at_row * p.shared + at_head % p.shared);
+    const Query query = LoadQuery(p, at_batch, group, p.keys, at_row * p.shared + at_head % p.shared);
     __syncwarp();  // what the repeat before left has been read
     LoadRow(own, 2 * warp, q + query.of_q, p.q.width, p.width, true);
     LoadRow(own, 2 * warp + 1, d_context + query.out, 1, p.width, true);
@@ -35,7 +35,7 @@ __device__ void OfMask(const T* d_context, const T* q, const T* k, const T* v, c
       dot += own.Row(2 * warp)[d] * ToFloat(of_key[d * p.k.width]);
       d_weight += own.Row(2 * warp + 1)[d] * ToFloat(of_value[d * p.v.width]);
     }
-    sum += GradientOf(p, mask, query, key, dot, d_weight, lse[query.lse], delta[query.lse]).of_score;
+    sum += ComputeGradient(p, mask, query, key, dot, d_weight, lse[query.lse], delta[query.lse]).of_score;
   }
   sums[warp][lane] = sum;
   __syncthreads();

@@ -27,10 +27,10 @@ struct Rows {
 
   __device__ int Batch(const AttentionParams& p) const { return pair / p.groups; }
   __device__ RowPlace At(const AttentionParams& p, int i) const {
-    return PlaceOf(p, pair % p.groups, min(first + i, p.queries * p.shared - 1));
+    return GetPlace(p, pair % p.groups, min(first + i, p.queries * p.shared - 1));
   }
   __device__ Seen SeenAt(const AttentionParams& p, int i) const {
-    return SeenBy(p, LengthOf(p, lengths, Batch(p)), At(p, i).query);
+    return SeenBy(p, GetLength(p, lengths, Batch(p)), At(p, i).query);
   }
 };
 
@@ -98,7 +98,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   const int warp = threadIdx.x / 32;
   int lane = threadIdx.x & 31;
   q += batch * p.q.batch;
-  const int length = LengthOf(p, lengths, batch);
+  const int length = GetLength(p, lengths, batch);
   const Seen earliest = SeenBy(p, length, first_row / p.shared);
   const Seen latest = SeenBy(p, length, (min(first_row + kRows, rows) - 1) / p.shared);
   const int begin = earliest.first / kKeys * kKeys, end = latest.last;
@@ -110,7 +110,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   };
 
   CopyTile<kWidth, kRows>(queries, q, p.width, [&](int r) {
-    const RowPlace at = PlaceOf(p, group, first_row + r);
+    const RowPlace at = GetPlace(p, group, first_row + r);
     return first_row + r < rows ? q + at.query * p.q.row + at.head * p.q.head : nullptr;
   });
   copy(keys, k, p.k, begin);
@@ -119,7 +119,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   Row row[kM][2];
 #pragma unroll
   for (int i = 0; i < kM * 2; ++i) {
-    const float sink = SinkOf(sinks, places.At(p, 8 * i).head);
+    const float sink = GetSink(sinks, places.At(p, 8 * i).head);
     row[i / 2][i % 2] = {sink, (lane & 3) == 0 && sink != -kInfinity ? 1.0f : 0.0f};
   }
   float sums[kM][kWidth / 8][4] = {};
@@ -152,7 +152,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 #pragma unroll
   for (int i = 0; i < kM * 2; ++i) {
     const Row& of = row[i / 2][i % 2];
-    const float total = TotalOf(p, lengths, batch, QuadSum(of.total)), scale = total == 0 ? 0 : 1 / total;
+    const float total = GetTotal(p, lengths, batch, QuadSum(of.total)), scale = total == 0 ? 0 : 1 / total;
     const int r = warp * kOwn + i * 8 + lane / 4;
 #pragma unroll
     for (int n = 0; n < kWidth / 8; ++n) {
@@ -161,7 +161,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
       *reinterpret_cast<uint32_t*>(to) = PackPair<T>(two[0] * scale, two[1] * scale);
     }
     if ((lane & 3) == 0 && first_row + r < rows) {
-      lse[LseRow(p, batch, PlaceOf(p, group, first_row + r))] = LogSum(of.largest, total);
+      lse[LseRow(p, batch, GetPlace(p, group, first_row + r))] = LogSum(of.largest, total);
     }
   }
   __syncwarp();
@@ -169,7 +169,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   for (int i = lane; i < kOwn * kChunks; i += 32) {
     const int r = warp * kOwn + i / kChunks, chunk = i % kChunks;
     if (first_row + r >= rows || chunk * kChunk >= p.width) continue;
-    const long long to = OutRow(p, batch, PlaceOf(p, group, first_row + r)) * p.width + chunk * kChunk;
+    const long long to = OutRow(p, batch, GetPlace(p, group, first_row + r)) * p.width + chunk * kChunk;
     *reinterpret_cast<uint4*>(out + to) = *reinterpret_cast<const uint4*>(queries + TileOffset<kWidth>(r, chunk));
   }
 }

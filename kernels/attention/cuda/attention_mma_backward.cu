@@ -19,9 +19,9 @@ struct Other {
   long long mask;
 };
 
-__device__ inline Other OtherOf(const AttentionParams& p, int batch, int group, int length, int row, bool there,
-                                const float* lse, const float* delta) {
-  const RowPlace at = PlaceOf(p, group, row);
+__device__ inline Other LoadOther(const AttentionParams& p, int batch, int group, int length, int row, bool there,
+                                  const float* lse, const float* delta) {
+  const RowPlace at = GetPlace(p, group, row);
   const long long of = LseRow(p, batch, at);
   if (!there || lse[of] == kInfinity) return {0, 0, {0, 0}, 0};  // sees no key
   return {lse[of] * kLog2E, delta[of], SeenBy(p, length, at.query), MaskRow(p, batch, at.head, at.query)};
@@ -95,11 +95,11 @@ __device__ inline void CopyQueries(T* queries, T* contexts, const T* q, const T*
     return;
   }
   CopyTile<kWidth, kCount>(queries, q, p.width, [&](int r) {
-    const RowPlace at = PlaceOf(p, group, row + r);
+    const RowPlace at = GetPlace(p, group, row + r);
     return row + r < end ? q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head : nullptr;
   });
   CopyTile<kWidth, kCount>(contexts, d_context, p.width, [&](int r) {
-    return row + r < end ? d_context + OutRow(p, batch, PlaceOf(p, group, row + r)) * p.width : nullptr;
+    return row + r < end ? d_context + OutRow(p, batch, GetPlace(p, group, row + r)) * p.width : nullptr;
   });
 }
 
@@ -115,7 +115,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
   constexpr int kTileSize = 2 * kTile * kWidth;
   const int blocks = (p.keys + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
   const int first_key = static_cast<int>(blockIdx.x % blocks) * kBlock;
-  const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
+  const int group = pair % p.groups, batch = pair / p.groups, length = GetLength(p, lengths, batch);
   const int warp = threadIdx.x / 32;
   int lane = threadIdx.x & 31;
   const Seen rows = RowsThatSee(p, length, first_key, min(first_key + kBlock, p.keys) - 1);
@@ -128,7 +128,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     const int own = row + static_cast<int>(threadIdx.x);
     if (threadIdx.x < kTile) {
       others[buffer][threadIdx.x] =
-          OtherOf(p, batch, group, length, min(own, rows.last - 1), own < rows.last, lse, delta);
+          LoadOther(p, batch, group, length, min(own, rows.last - 1), own < rows.last, lse, delta);
     }
   };
   const auto copy_keys = [&](T* to, const T* of, const Strides& by) {
@@ -193,7 +193,7 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   const int rows = p.queries * p.shared, blocks = (rows + kBlock - 1) / kBlock, pair = blockIdx.x / blocks;
   // The last ones first: with `causal` they have the most keys.
   const int first_row = (blocks - 1 - static_cast<int>(blockIdx.x % blocks)) * kBlock;
-  const int group = pair % p.groups, batch = pair / p.groups, length = LengthOf(p, lengths, batch);
+  const int group = pair % p.groups, batch = pair / p.groups, length = GetLength(p, lengths, batch);
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   const Seen earliest = SeenBy(p, length, first_row / p.shared);
   const Seen latest = SeenBy(p, length, (min(first_row + kBlock, rows) - 1) / p.shared);
@@ -209,7 +209,7 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   CopyQueries<kWidth, kBlock>(queries, contexts, q, d_context, p, batch, group, first_row, rows);
   copy(begin);
   const int own = first_row + static_cast<int>(threadIdx.x);
-  others[threadIdx.x] = OtherOf(p, batch, group, length, min(own, rows - 1), own < rows, lse, delta);
+  others[threadIdx.x] = LoadOther(p, batch, group, length, min(own, rows - 1), own < rows, lse, delta);
   float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kTile) {
     WaitForCopies();
@@ -240,7 +240,7 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   for (int r = 0; r < kM * 2; ++r) {
     const int row = first_row + warp * kOwn + r * 8 + lane / 4;
     if (row >= rows) continue;
-    StoreSums<kWidth>(sums, r, Scale(p), d_q + OutRow(p, batch, PlaceOf(p, group, row)) * p.width, p.width, lane);
+    StoreSums<kWidth>(sums, r, Scale(p), d_q + OutRow(p, batch, GetPlace(p, group, row)) * p.width, p.width, lane);
   }
 }
 

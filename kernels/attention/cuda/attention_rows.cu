@@ -30,7 +30,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   k += batch * p.k.batch + group * p.k.head;
   v += batch * p.v.batch + group * p.v.head;
-  const int length = LengthOf(p, lengths, batch);
+  const int length = GetLength(p, lengths, batch);
   const int begin = SeenBy(p, length, first_row / p.shared).first;
   const int end = SeenBy(p, length, (min(first_row + kBlockRows, rows) - 1) / p.shared).last;
 
@@ -39,11 +39,11 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   float largest[kRows], total[kRows], sums[kRows][kColumns];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    const RowPlace at = PlaceOf(p, group, min(first_row + warp * kRows + r, rows - 1));
+    const RowPlace at = GetPlace(p, group, min(first_row + warp * kRows + r, rows - 1));
     const T* const from = q + batch * p.q.batch + at.query * p.q.row + at.head * p.q.head;
     seen[r] = SeenBy(p, length, at.query);
     mask_row[r] = MaskRow(p, batch, at.head, at.query);
-    largest[r] = SinkOf(sinks, at.head);
+    largest[r] = GetSink(sinks, at.head);
     total[r] = lane == 0 && largest[r] != -kInfinity ? 1 : 0;  // a part for each lane
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
@@ -99,9 +99,9 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = first_row + warp * kRows + r;
-    const float all = TotalOf(p, lengths, batch, WarpSum(total[r])), scale = all == 0 ? 0 : 1 / all;
+    const float all = GetTotal(p, lengths, batch, WarpSum(total[r])), scale = all == 0 ? 0 : 1 / all;
     if (row >= rows) continue;
-    const RowPlace at = PlaceOf(p, group, row);
+    const RowPlace at = GetPlace(p, group, row);
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int d = c * 32 + lane;

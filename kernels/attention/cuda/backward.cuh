@@ -15,8 +15,8 @@ struct Query {
   Seen seen;
 };
 
-__device__ inline Query QueryOf(const AttentionParams& p, int batch, int group, int length, int row) {
-  const RowPlace at = PlaceOf(p, group, row);
+__device__ inline Query LoadQuery(const AttentionParams& p, int batch, int group, int length, int row) {
+  const RowPlace at = GetPlace(p, group, row);
   return {batch * p.q.batch + at.query * p.q.row + at.head * p.q.head, OutRow(p, batch, at) * p.width,
           LseRow(p, batch, at), MaskRow(p, batch, at.head, at.query), SeenBy(p, length, at.query)};
 }
@@ -27,8 +27,8 @@ struct Gradient {
 };
 
 // lse: +inf for a query without keys. Scores are in powers of two.
-__device__ inline Gradient GradientOf(const AttentionParams& p, const void* mask, const Query& query, int key,
-                                      float dot, float d_weight, float lse, float delta) {
+__device__ inline Gradient ComputeGradient(const AttentionParams& p, const void* mask, const Query& query, int key,
+                                           float dot, float d_weight, float lse, float delta) {
   if (key < query.seen.first || key >= query.seen.last || lse == kInfinity) return {0, 0, 0};
   float score = Score(dot, p.factor, p.cap);
   // The natural score's slope: `factor` and `cap` have log2(e) in them, beside a cap `factor` hasn't.

@@ -30,7 +30,7 @@ class Gradients {
         lse_(lse),
         p_(call.Params()),
         device_(call.q.device()),
-        dtype_(NameOf(call.q.dtype())),
+        dtype_(GetName(call.q.dtype())),
         memory_(device_, "deltas of attention",
                 static_cast<uint64_t>(std::max<int64_t>(lse.numel(), 1)) * sizeof(float)) {
     kp::launch(device_, kCode, ("attention_delta_" + dtype_).c_str(), {BlockCount((lse.numel() + kWarps - 1) / kWarps)},
@@ -45,19 +45,19 @@ class Gradients {
     const std::string ending = dtype_ + "_" + std::to_string(width);
     const auto blocks = [&](int64_t n) { return BlockCount((n + kWarps - 1) / kWarps * p_.groups * batch); };
     kp::launch(device_, kCode, ("attention_d_q_" + ending).c_str(), {blocks(rows)}, {128}, d_context_, call_.q, call_.k,
-               call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), d_q, p_, local);
+               call_.v, GetMemory(call_.lengths), GetMemory(call_.mask), lse_, Delta(), d_q, p_, local);
     kp::launch(device_, kCode, ("attention_d_k_" + ending).c_str(), {blocks(p_.keys)}, {128}, d_context_, call_.q,
-               call_.k, call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), d_k, d_v, p_, local);
+               call_.k, call_.v, GetMemory(call_.lengths), GetMemory(call_.mask), lse_, Delta(), d_k, d_v, p_, local);
   }
 
   void OfMask(kp::MutTensorView d_mask) const {
     const MaskGradientParams m = {ToInt("mask", d_mask.size(0)), ToInt("mask", d_mask.size(1)),
-                                  ToInt("mask", d_mask.size(2)), ElementKindOf(d_mask.dtype())};
+                                  ToInt("mask", d_mask.size(2)), GetElementKind(d_mask.dtype())};
     ToInt("rows of all heads", lse_.numel());
     const int64_t tiles = (p_.keys + kLanes - 1) / kLanes;
     kp::launch(device_, kMaskCode, ("attention_d_mask_" + dtype_).c_str(),
                {BlockCount(d_mask.size(0) * d_mask.size(1) * d_mask.size(2) * tiles)}, {128}, d_context_, call_.q,
-               call_.k, call_.v, MemoryOf(call_.mask), lse_, Delta(), d_mask, p_, m);
+               call_.k, call_.v, GetMemory(call_.mask), lse_, Delta(), d_mask, p_, m);
   }
 
  private:
@@ -69,7 +69,7 @@ class Gradients {
       const kp::LocalMemory local{static_cast<uint32_t>((held * kBlock + 4 * tile) * width * call_.q.itemsize())};
       kp::launch(device_, kMmaBackwardCode, name.c_str(),
                  {BlockCount((n + kBlock - 1) / kBlock * p_.groups * p_.batch)}, {128}, d_context_, call_.q, call_.k,
-                 call_.v, MemoryOf(call_.lengths), MemoryOf(call_.mask), lse_, Delta(), result, p_, local);
+                 call_.v, GetMemory(call_.lengths), GetMemory(call_.mask), lse_, Delta(), result, p_, local);
     };
     // held: tensors of which shared memory holds the block's rows, while tiles of two others go past.
     launch("d_q", call_.q.size(1) * p_.shared, 2, 32, d_q);
@@ -116,7 +116,7 @@ void AttentionSinksBackward(kp::TensorView d_context, kp::TensorView context, kp
   if (d_sinks.numel() == 0) return;
   const SinkParams p = {context.size(0) * context.size(1), ToInt("context", context.size(1)),
                         ToInt("context", context.size(2)), ToInt("context", context.size(3))};
-  kp::launch(context.device(), kCode, ("attention_d_sinks_" + std::string(NameOf(context.dtype()))).c_str(),
+  kp::launch(context.device(), kCode, ("attention_d_sinks_" + std::string(GetName(context.dtype()))).c_str(),
              {BlockCount(context.size(2))}, {128}, d_context, context, lse, sinks, d_sinks, p);
 }
 

@@ -9,13 +9,13 @@
 
 namespace kk_cuda {
 
-inline ElementKind ElementKindOf(kp::DType dtype) {
+inline ElementKind GetElementKind(kp::DType dtype) {
   if (dtype == kp::dtype_of<float>) return kF32;
   return dtype == kp::dtype_of<kp::half> ? kF16 : kBf16;
 }
 
 // Of [batch, rows, heads, width].
-inline Strides StridesOf(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2), x.stride(3)}; }
+inline Strides GetStrides(kp::TensorView x) { return {x.stride(0), x.stride(1), x.stride(2), x.stride(3)}; }
 
 // True if each row of a head begins at a multiple of `bytes`, and its size is a multiple of `bytes`.
 inline bool HasChunks(kp::TensorView x, int64_t bytes) {
@@ -27,7 +27,7 @@ inline bool HasChunks(kp::TensorView x, int64_t bytes) {
          reinterpret_cast<uintptr_t>(x.data_ptr()) % static_cast<uintptr_t>(bytes) == 0;
 }
 
-inline int WidthOf(kp::TensorView q) {
+inline int GetWidth(kp::TensorView q) {
   KP_CHECK(q.size(3) > 0 && q.size(3) <= 256, ValueError)
       << "q: expected heads of 1 to 256 elements on a CUDA device, got " << q.size(3);
   return static_cast<int>(q.size(3));

@@ -65,12 +65,12 @@ __device__ void Paged(const void* q, const C* k, const C* v, const int* tables, 
   constexpr int kLanes = kWidth / kOwn, kBeside = 32 / kLanes;  // lanes of a key; keys of a warp
   __shared__ float shared[kWarps][kRows][kWidth + 2];
   const int rows = p.queries * p.shared;
-  const PagedBlock block = PagedBlockOf<kRows>(p);
+  const PagedBlock block = GetPagedBlock<kRows>(p);
   const int first_row = block.first_row, group = block.group, part = block.part, batch = block.batch;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, d = lane % kLanes * kOwn;
 
   const int length = lengths[batch];
-  if (part >= PartsOf(p, length)) return;
+  if (part >= CountParts(p, length)) return;
   int first[kRows], last[kRows];
   float query[kRows][kOwn];
   State state[kRows];
@@ -169,14 +169,14 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
   using namespace kk_cuda;
   __shared__ float of_warps[kWarps], weights[kThreads];
   const long long row = blockIdx.x;
-  const int parts = PartsOf(p, lengths[row / (static_cast<long long>(p.queries) * p.groups * p.shared)]);
+  const int parts = CountParts(p, lengths[row / (static_cast<long long>(p.queries) * p.groups * p.shared)]);
   float now = -kInfinity;
-  for (int i = threadIdx.x; i < parts; i += kThreads) now = fmaxf(now, PartialOf(partial, p, row, i)[p.width]);
+  for (int i = threadIdx.x; i < parts; i += kThreads) now = fmaxf(now, GetPartial(partial, p, row, i)[p.width]);
   now = WarpMax(now);
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = now;
   __syncthreads();
   for (int w = 0; w < kWarps; ++w) now = fmaxf(now, of_warps[w]);
-  const float sink = SinkOf(sinks, static_cast<int>(row % (p.groups * p.shared)));
+  const float sink = GetSink(sinks, static_cast<int>(row % (p.groups * p.shared)));
   now = fmaxf(now, sink);
   float total = Exp2(sink - Origin(now)), sums[256 / kThreads] = {};
   for (int first = 0; first < parts; first += kThreads) {
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
     float weight = 0;
     float by = 0;
     if (threadIdx.x < count) {
-      const float* const from = PartialOf(partial, p, row, first + static_cast<int>(threadIdx.x)) + p.width;
+      const float* const from = GetPartial(partial, p, row, first + static_cast<int>(threadIdx.x)) + p.width;
       by = Exp2(from[0] - Origin(now));
       weight = by * from[1];
     }
@@ -198,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(kk_cuda::kThreads)
       const int d = c * kThreads + static_cast<int>(threadIdx.x);
       if (d >= p.width) continue;
 #pragma unroll 4
-      for (int i = 0; i < count; ++i) sums[c] += PartialOf(partial, p, row, first + i)[d] * weights[i];
+      for (int i = 0; i < count; ++i) sums[c] += GetPartial(partial, p, row, first + i)[d] * weights[i];
     }
   }
   for (int c = 0; c < 256 / kThreads; ++c) {

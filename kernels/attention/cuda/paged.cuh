@@ -9,12 +9,12 @@ namespace kk_cuda {
 constexpr int kWarps = 4, kThreads = 32 * kWarps;
 
 // The results of a block in `partial`, per row and part: sums [width], the largest score, the total of the weights.
-__device__ inline float* PartialOf(float* partial, const PagedParams& p, long long row, int part) {
+__device__ inline float* GetPartial(float* partial, const PagedParams& p, long long row, int part) {
   return partial + (row * p.parts + part) * (p.width + 2);
 }
 
 // 0 for a length that there can't be.
-__device__ inline int PartsOf(const PagedParams& p, int length) {
+__device__ inline int CountParts(const PagedParams& p, int length) {
   const bool valid = length >= p.queries && length <= p.table_size * p.page;
   return valid ? (length + kPartKeys - 1) / kPartKeys : 0;
 }
@@ -24,7 +24,7 @@ struct PagedBlock {
   int first_row, group, part, batch;
 };
 template <int kRows>
-__device__ inline PagedBlock PagedBlockOf(const PagedParams& p) {
+__device__ inline PagedBlock GetPagedBlock(const PagedParams& p) {
   const int blocks = (p.queries * p.shared + kRows - 1) / kRows;
   int rest = blockIdx.x;
   const int first_row = rest % blocks * kRows;
@@ -52,7 +52,7 @@ __device__ inline void JoinWarps(const float* of_warps, float* partial, const Pa
     const long long head = group * p.shared + row % p.shared;
     const long long out_row =
         (static_cast<long long>(batch) * p.queries + row / p.shared) * (p.groups * p.shared) + head;
-    float* const to = PartialOf(partial, p, out_row, part);
+    float* const to = GetPartial(partial, p, out_row, part);
     to[e] = sum;
     if (e == 0) to[p.width] = now, to[p.width + 1] = total;
   }

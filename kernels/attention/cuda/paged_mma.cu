@@ -19,10 +19,10 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
   T* const keys = queries + kRows * kWidth + warp * 2 * kTile;
   T* const values = keys + kTile;
   const int rows = p.queries * p.shared;
-  const PagedBlock block = PagedBlockOf<kRows>(p);
+  const PagedBlock block = GetPagedBlock<kRows>(p);
   const int first_row = block.first_row, group = block.group, part = block.part, batch = block.batch;
   const int length = lengths[batch];
-  if (part >= PartsOf(p, length)) return;
+  if (part >= CountParts(p, length)) return;
 
   const auto seen_by = [&](int row) {
     const int at = length - p.queries + min(row, rows - 1) / p.shared;

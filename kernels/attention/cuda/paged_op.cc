@@ -14,7 +14,7 @@ constexpr kp::DeviceCode kMmaCode{
     "paged_mma", "fatbin", {device_code::paged_mma_fatbin, sizeof device_code::paged_mma_fatbin}};
 constexpr int64_t kBlockRows = 4, kMmaRows = 16, kMmaKeys = 4 * 32;  // of a block
 
-const char* CacheName(kp::DType dtype) { return dtype == kp::dtype_of<int8_t> ? "i8" : NameOf(dtype); }
+const char* CacheName(kp::DType dtype) { return dtype == kp::dtype_of<int8_t> ? "i8" : GetName(dtype); }
 
 bool HasVectors(kp::TensorView cache) {
   const int64_t bytes = std::min<int64_t>(16, 8 * cache.itemsize());
@@ -34,9 +34,9 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                     std::optional<double> scale, int64_t window, double soft_cap, kp::MutTensorView out) {
   CheckScales("k_scales", k_cache, k_scales.has_value()), CheckScales("v_scales", v_cache, v_scales.has_value());
   PagedParams p{};
-  p.q = StridesOf(q), p.k = StridesOf(k_cache), p.v = StridesOf(v_cache);
+  p.q = GetStrides(q), p.k = GetStrides(k_cache), p.v = GetStrides(v_cache);
   SetScores(scale, q.size(3), soft_cap, &p.factor, &p.cap);
-  p.width = WidthOf(q);
+  p.width = GetWidth(q);
   if (out.numel() == 0) return;
   p.queries = ToInt("q", q.size(1)), p.groups = ToInt("k_cache", k_cache.size(2));
   p.shared = static_cast<int>(q.size(2) / k_cache.size(2));
@@ -45,7 +45,7 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
   const int64_t most = block_table.size(1) * k_cache.size(1), rows = q.size(1) * p.shared;
   ToInt("the rows of the pages of an item", most), ToInt("queries times the heads that share a key", rows);
   p.window = static_cast<int>(std::min<int64_t>(window, std::max<int64_t>(most, 1)));
-  p.kind = ElementKindOf(q.dtype());
+  p.kind = GetElementKind(q.dtype());
   p.vectors = HasVectors(k_cache) && HasVectors(v_cache);
   const bool mma = q.dtype() != kp::dtype_of<float> && q.dtype() == k_cache.dtype() && p.vectors && p.width <= 128 &&
                    HasChunks(q, 16);
@@ -66,9 +66,9 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
                kp::LocalMemory{static_cast<uint32_t>(std::max(tiles, sums))});
   } else {
     kp::launch(q.device(), kCode, name.c_str(), {BlockCount(blocks * p.parts)}, {128}, q, k_cache, v_cache, block_table,
-               lengths, MemoryOf(k_scales), MemoryOf(v_scales), memory, p);
+               lengths, GetMemory(k_scales), GetMemory(v_scales), memory, p);
   }
-  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, MemoryOf(sinks), out, p);
+  kp::launch(q.device(), kCode, "paged_join", {BlockCount(out_rows)}, {128}, memory, lengths, GetMemory(sinks), out, p);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace kk_cuda {
 constexpr int kMmaThreads = 128;
 
 // `kCount` rows of `width` numbers; row_of(r): where row r begins, null for zeros. `any` is read nowhere.
-template <int kWidth, int kCount, class T, class RowOf>
-__device__ inline void CopyTile(T* tile, const T* any, int width, const RowOf& row_of) {
+template <int kWidth, int kCount, class T, class GetRow>
+__device__ inline void CopyTile(T* tile, const T* any, int width, const GetRow& row_of) {
   constexpr int kChunks = kWidth / kChunk;
 #pragma unroll 2
   for (int i = threadIdx.x; i < kCount * kChunks; i += kMmaThreads) {

@@ -33,17 +33,17 @@ __device__ inline Seen SeenBy(const AttentionParams& p, int length, int query) {
   return {p.window > 0 ? max(0, at - p.window + 1) : 0, min(max(at + 1, 0), length)};
 }
 
-__device__ inline int LengthOf(const AttentionParams& p, const int* lengths, int batch) {
+__device__ inline int GetLength(const AttentionParams& p, const int* lengths, int batch) {
   return p.has_lengths ? min(max(lengths[batch], 0), p.keys) : p.keys;
 }
 
 // The sum of a row's weights; NaN if the item's length is impossible: only the device knows lengths.
-__device__ inline float TotalOf(const AttentionParams& p, const int* lengths, int batch, float total) {
+__device__ inline float GetTotal(const AttentionParams& p, const int* lengths, int batch, float total) {
   return p.has_lengths && (lengths[batch] < 0 || lengths[batch] > p.keys) ? kNan : total;
 }
 
 // The sink of a head as a score. A row begins with it, of weight 1, or, where there is none, with -inf and 0.
-__device__ inline float SinkOf(const float* sinks, int head) { return sinks ? sinks[head] * kLog2E : -kInfinity; }
+__device__ inline float GetSink(const float* sinks, int head) { return sinks ? sinks[head] * kLog2E : -kInfinity; }
 
 // A score with an element of a mask.
 __device__ inline float Masked(float score, unsigned char keep) { return keep ? score : -kInfinity; }
@@ -84,7 +84,7 @@ __device__ inline float LogSum(float largest, float total) {
 struct RowPlace {
   int query, head;
 };
-__device__ inline RowPlace PlaceOf(const AttentionParams& p, int group, int row) {
+__device__ inline RowPlace GetPlace(const AttentionParams& p, int group, int row) {
   return {row / p.shared, group * p.shared + row % p.shared};
 }
 

@@ -41,7 +41,7 @@ struct Sides {
 // The lower, or the upper, halves of pairs (kCount 2), of fours (4), or of their neighbours (more) of a and b, those of a first:
 // instructions that move nothing farther than they must.
 template <int kCount, int kUpper>
-constexpr size_t HalfOf(size_t i) {
+constexpr size_t GetHalf(size_t i) {
   constexpr size_t lanes = kLanes, up = kUpper;
   const size_t quad = i / 4, j = i % 4;
   if constexpr (kCount == 2) {
@@ -54,7 +54,7 @@ constexpr size_t HalfOf(size_t i) {
 }
 template <int kCount, int kUpper, size_t... I>
 inline VF Halves(VF a, VF b, std::index_sequence<I...>) {
-  return __builtin_shufflevector(a, b, static_cast<int>(HalfOf<kCount, kUpper>(I))...);
+  return __builtin_shufflevector(a, b, static_cast<int>(GetHalf<kCount, kUpper>(I))...);
 }
 
 // Lane i of each side: the lanes of what leaf(first + i) has there, combined; for kCount leaves. kFolded: so many neighbours of a leaf's

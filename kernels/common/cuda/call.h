@@ -15,11 +15,11 @@ namespace kp = kernpack;
 
 namespace kk_cuda {
 
-inline kp::DeviceMemory MemoryOf(const std::optional<kp::TensorView>& tensor) {
+inline kp::DeviceMemory GetMemory(const std::optional<kp::TensorView>& tensor) {
   return tensor ? kp::DeviceMemory(*tensor) : kp::DeviceMemory(nullptr, 0, 1);
 }
 
-inline const char* NameOf(kp::DType dtype) {
+inline const char* GetName(kp::DType dtype) {
   if (dtype == kp::dtype_of<float>) return "f32";
   return dtype == kp::dtype_of<kp::half> ? "f16" : "bf16";
 }
@@ -32,11 +32,11 @@ inline int ToInt(const char* what, int64_t n) {
 
 inline uint32_t BlockCount(int64_t n) { return static_cast<uint32_t>(ToInt("blocks of the launch", n)); }
 
-inline const char* NumberName(kp::DType dtype) { return dtype == kp::dtype_of<double> ? "f64" : NameOf(dtype); }
+inline const char* NumberName(kp::DType dtype) { return dtype == kp::dtype_of<double> ? "f64" : GetName(dtype); }
 
 inline std::string Named(const std::string& kernel, kp::DType dtype) { return kernel + "_" + NumberName(dtype); }
 
-inline NumberKind KindOf(kp::DType dtype) {
+inline NumberKind GetKind(kp::DType dtype) {
   if (dtype == kp::dtype_of<float>) return kNumberF32;
   if (dtype == kp::dtype_of<double>) return kNumberF64;
   return dtype == kp::dtype_of<kp::half> ? kNumberF16 : kNumberBf16;
@@ -58,7 +58,7 @@ inline void Append(RowLayout* layout, int64_t size, int64_t stride) {
   layout->size[layout->dims] = size, layout->stride[layout->dims++] = stride;
 }
 
-inline RowLayout LayoutOf(const char* name, kp::TensorView x) {
+inline RowLayout GetLayout(const char* name, kp::TensorView x) {
   CheckDims(name, x);
   RowLayout layout{};
   for (int64_t d = x.dim() - 2; d >= 0; --d) Append(&layout, x.size(d), x.stride(d));
@@ -80,7 +80,7 @@ inline bool IsAligned(const std::optional<kp::TensorView>& x) {
 }
 
 // A contiguous tensor's rows, one for each position of a shape without its last `within` dimensions; the tensor is broadcast to it.
-inline RowLayout BroadcastOf(kp::ShapeView shape, size_t within, kp::TensorView rows) {
+inline RowLayout GetBroadcastLayout(kp::ShapeView shape, size_t within, kp::TensorView rows) {
   RowLayout layout{};
   int64_t of = rows.dim() - 2;
   for (size_t d = shape.size() - within; d-- > 0; --of) {

@@ -42,7 +42,7 @@ __device__ inline void LoadTransposed(uint32_t (&to)[4], uint32_t row) {
 }
 
 template <class Pair>
-__device__ inline uint32_t BitsOf(Pair pair) {
+__device__ inline uint32_t GetBits(Pair pair) {
   return *reinterpret_cast<const uint32_t*>(&pair);
 }
 
@@ -51,11 +51,11 @@ template <class T>
 __device__ inline uint32_t PackPair(float first, float second);
 template <>
 __device__ inline uint32_t PackPair<__half>(float first, float second) {
-  return BitsOf(__floats2half2_rn(first, second));
+  return GetBits(__floats2half2_rn(first, second));
 }
 template <>
 __device__ inline uint32_t PackPair<__nv_bfloat16>(float first, float second) {
-  return BitsOf(__floats2bfloat162_rn(first, second));
+  return GetBits(__floats2bfloat162_rn(first, second));
 }
 
 }  // namespace kk_cuda

@@ -15,7 +15,7 @@ constexpr uint32_t kRowThreads = 128;  // as block.cuh's
 inline int64_t SumSize(kp::DType of_rows) { return of_rows == kp::dtype_of<double> ? 8 : 4; }
 
 // At least one part, so that a sum of no rows is written, too. `numbers` of a part lie in memory.
-inline int64_t PartsOf(int64_t rows, int64_t numbers, int64_t most = 256) {
+inline int64_t CountParts(int64_t rows, int64_t numbers, int64_t most = 256) {
   return std::clamp<int64_t>(std::min<int64_t>(most, (int64_t{1} << 22) / std::max<int64_t>(numbers, 1)), 1,
                              std::max<int64_t>(rows, 1));
 }
@@ -34,7 +34,7 @@ class Partial {
 
   // out = scale * the sum of the parts' numbers from `first` on.
   void SumInto(kp::MutTensorView out, int64_t first = 0, double scale = 1) const {
-    const SumPartsParams p = {out.numel(), numbers_, static_cast<int>(parts_), KindOf(out.dtype()), scale};
+    const SumPartsParams p = {out.numel(), numbers_, static_cast<int>(parts_), GetKind(out.dtype()), scale};
     if (p.count == 0) return;
     kp::launch(rows_.device(), kSumParts, size_ == 8 ? "sum_parts_f64" : "sum_parts_f32",
                {BlockCount((p.count + 31) / 32)}, {512}, From(first), out, p);

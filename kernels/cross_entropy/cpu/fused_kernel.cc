@@ -11,14 +11,14 @@ namespace kk {
 namespace {
 
 template <class T>
-int64_t TokensOf(const FusedArgs<T>& args, int64_t block) {
+int64_t CountTokens(const FusedArgs<T>& args, int64_t block) {
   return std::min(kT, args.tokens - block * kT);
 }
 
 // f(token of the block, its logit) for the targets among the classes [first, first + count).
 template <class T, class F>
 void ForTargets(const FusedArgs<T>& args, int64_t block, int64_t first, int64_t count, float* logits, F f) {
-  for (int64_t i = 0; i < TokensOf(args, block); ++i) {
+  for (int64_t i = 0; i < CountTokens(args, block); ++i) {
     const int64_t row = args.targets[block * kT + i] - first;
     if (row >= 0 && row < count) f(block * kT + i, logits[row * kT + i]);
   }
@@ -90,7 +90,7 @@ void FusedBackward(const FusedArgs<T>& args, int64_t first, int64_t last, const 
         }
       }
       ForTargets(args, block, c, count, logits, [&](int64_t token, float& slope) { slope -= slopes.target[token]; });
-      products.Add(logits, args.rows + at, TokensOf(args, block), block > 0, sums, d_x + at);
+      products.Add(logits, args.rows + at, CountTokens(args, block), block > 0, sums, d_x + at);
     }
     for (int64_t j = 0; j < count; ++j) {
       ForRow<T>(width, [&](int64_t d, auto extent) {

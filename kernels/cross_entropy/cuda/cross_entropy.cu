@@ -29,7 +29,7 @@ __device__ inline Tail<float> ChunkTail(const T* from, int width) {
 template <class T>
 __device__ void CrossEntropy(const T* logits, const void* targets, float* loss, float* lse,
                              const CrossEntropyParams& p) {
-  const long long row = blockIdx.x, target = TargetOf(p, targets, row);
+  const long long row = blockIdx.x, target = LoadTarget(p, targets, row);
   const T* const from = logits + RowOffset(p.logits, row);
   const auto get = [&](int i) { return Number(from[i * p.logits.step]); };
   if (target < 0) {
@@ -41,7 +41,7 @@ __device__ void CrossEntropy(const T* logits, const void* targets, float* loss, 
   if (threadIdx.x != 0) return;
   const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = get(target);
   lse[row] = static_cast<float>(sum);
-  loss[row] = LossOf(p, sum, at, mean);
+  loss[row] = ComputeLoss(p, sum, at, mean);
 }
 
 template <class T>
@@ -50,7 +50,7 @@ __device__ void Backward(const float* d_loss, const T* logits, const void* targe
   const long long row = blockIdx.x;
   const T* const from = logits + RowOffset(p.logits, row);
   T* const to = d_logits + row * p.classes;
-  const Slope slope(p, TargetOf(p, targets, row), lse[row], d_loss[row]);
+  const Slope slope(p, LoadTarget(p, targets, row), lse[row], d_loss[row]);
   if (p.chunks) {
 #pragma unroll 2
     for (int i = threadIdx.x * kChunk<T>; i < p.classes; i += kRowThreads * kChunk<T>) {

@@ -10,10 +10,10 @@ constexpr kp::DeviceCode kCode{
     "cross_entropy", "fatbin", {device_code::cross_entropy_fatbin, sizeof device_code::cross_entropy_fatbin}};
 constexpr uint32_t kThreads = 128;
 
-CrossEntropyParams ParamsOf(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
-                            double z_loss) {
+CrossEntropyParams MakeParams(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index,
+                              double label_smoothing, double z_loss) {
   kk::CheckCrossEntropyOptions(label_smoothing, z_loss);
-  const RowLayout rows = LayoutOf("logits", logits);
+  const RowLayout rows = GetLayout("logits", logits);
   return {rows,
           ignore_index,
           ToInt("logits", logits.size(-1)),
@@ -25,14 +25,14 @@ CrossEntropyParams ParamsOf(kp::TensorView logits, kp::TensorView targets, int64
 
 void CrossEntropy(kp::TensorView logits, kp::TensorView targets, int64_t ignore_index, double label_smoothing,
                   double z_loss, kp::MutTensorView loss, kp::MutTensorView lse) {
-  const CrossEntropyParams p = ParamsOf(logits, targets, ignore_index, label_smoothing, z_loss);
+  const CrossEntropyParams p = MakeParams(logits, targets, ignore_index, label_smoothing, z_loss);
   kp::launch(logits.device(), kCode, Named("cross_entropy", logits.dtype()).c_str(), {BlockCount(targets.numel())},
              {kThreads}, logits, targets, loss, lse, p);
 }
 
 void CrossEntropyBackward(kp::TensorView d_loss, kp::TensorView logits, kp::TensorView targets, kp::TensorView lse,
                           int64_t ignore_index, double label_smoothing, double z_loss, kp::MutTensorView d_logits) {
-  CrossEntropyParams p = ParamsOf(logits, targets, ignore_index, label_smoothing, z_loss);
+  CrossEntropyParams p = MakeParams(logits, targets, ignore_index, label_smoothing, z_loss);
   p.chunks = p.chunks && IsAligned(d_logits);
   kp::launch(logits.device(), kCode, Named("cross_entropy_backward", logits.dtype()).c_str(),
              {BlockCount(targets.numel())}, {kThreads}, d_loss, logits, targets, lse, d_logits, p);

@@ -27,8 +27,8 @@ __device__ inline void StoreFour(const float (&of)[4], T* row, int column, const
 template <class By, class T>
 __device__ inline ResultTile Logits(const T* x, const T* weight, const void* targets, int row, int first_class,
                                     const FusedParams& p, unsigned char* memory) {
-  const auto a = FactorOf<Order::kAlongSum>(x, p.width, row, Counted{targets, p}, All{p.width});
-  const auto b = FactorOf<Order::kAlongSum>(weight, p.width, first_class, All{p.classes}, All{p.width});
+  const auto a = LoadFactor<Order::kAlongSum>(x, p.width, row, Counted{targets, p}, All{p.width});
+  const auto b = LoadFactor<Order::kAlongSum>(weight, p.width, first_class, All{p.classes}, All{p.width});
   By::template Multiply<T>(a, b, p.width, memory);
   return reinterpret_cast<ResultTile>(memory);
 }
@@ -48,7 +48,7 @@ __device__ void Forward(const T* x, const T* weight, const void* targets, float*
     ForRows(Logits<By>(x, weight, targets, first, first_class, p, memory), [&](int r, int column, const float(&of)[4]) {
       const int row = first + r;
       if (row >= p.rows) return;
-      const long long hit = TargetOf(p, targets, row) - first_class - column;
+      const long long hit = LoadTarget(p, targets, row) - first_class - column;
       float largest = Lowest<float>(), total = 0, sum = 0;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
@@ -87,7 +87,7 @@ __device__ void Slopes(const float* d_loss, const T* x, const T* weight, const v
                                                                                         const float(&of)[4]) {
     const int row = first + r;
     if (row >= p.rows) return;
-    const Slope slope(p, TargetOf(p, targets, row), lse[row], d_loss[row]);
+    const Slope slope(p, LoadTarget(p, targets, row), lse[row], d_loss[row]);
     Numbers<T, 4> four;
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
@@ -103,9 +103,9 @@ template <class By, class T>
 __device__ void GradientOfX(const T* slopes, const T* weight, float* sums, T* d_x, const FusedParams& p) {
   extern __shared__ __align__(16) unsigned char memory[];
   const int first = blockIdx.x * kFusedTile, first_column = blockIdx.y * kFusedTile;
-  const auto a = FactorOf<Order::kAlongSum>(slopes, p.stride, first, All{p.rows}, All{p.stride});
-  const auto b = FactorOf<Order::kAcrossSum>(weight + static_cast<long long>(p.first) * p.width, p.width, first_column,
-                                             All{p.width}, All{p.count});
+  const auto a = LoadFactor<Order::kAlongSum>(slopes, p.stride, first, All{p.rows}, All{p.stride});
+  const auto b = LoadFactor<Order::kAcrossSum>(weight + static_cast<long long>(p.first) * p.width, p.width,
+                                               first_column, All{p.width}, All{p.count});
   By::template Multiply<T>(a, b, p.count, memory);
   ForRows(reinterpret_cast<ResultTile>(memory), [&](int r, int column, const float(&of)[4]) {
     if (first + r >= p.rows) return;
@@ -128,8 +128,8 @@ __device__ void GradientOfWeight(const T* slopes, const T* x, const void* target
   extern __shared__ __align__(16) unsigned char memory[];
   const int first = blockIdx.x * kFusedTile, first_column = blockIdx.y * kFusedTile;
   const Counted counted = {targets, p};
-  const auto a = FactorOf<Order::kAcrossSum>(slopes, p.stride, first, All{p.stride}, counted);
-  const auto b = FactorOf<Order::kAcrossSum>(x, p.width, first_column, All{p.width}, counted);
+  const auto a = LoadFactor<Order::kAcrossSum>(slopes, p.stride, first, All{p.stride}, counted);
+  const auto b = LoadFactor<Order::kAcrossSum>(x, p.width, first_column, All{p.width}, counted);
   By::template Multiply<T>(a, b, p.rows, memory);
   ForRows(reinterpret_cast<ResultTile>(memory), [&](int r, int column, const float(&of)[4]) {
     if (first + r >= p.count) return;

@@ -8,7 +8,7 @@ extern "C" __global__ void __launch_bounds__(128)
                  int stripes, const __grid_constant__ kk_cuda::FusedParams p) {
   const int row = blockIdx.x * 128 + threadIdx.x;
   if (row >= p.rows) return;
-  if (kk_cuda::TargetOf(p, targets, row) < 0) {
+  if (kk_cuda::LoadTarget(p, targets, row) < 0) {
     loss[row] = lse[row] = 0;
     return;
   }
@@ -21,5 +21,5 @@ extern "C" __global__ void __launch_bounds__(128)
   }
   const double sum = tail.largest + log(static_cast<double>(tail.sum)), at = of_targets[row];
   lse[row] = static_cast<float>(sum);
-  loss[row] = kk_cuda::LossOf(p, sum, at, total / p.classes);
+  loss[row] = kk_cuda::ComputeLoss(p, sum, at, total / p.classes);
 }

@@ -15,7 +15,7 @@ struct Counted {
   const void* targets;
   const FusedParams& p;
 
-  __device__ bool operator()(int row) const { return row < p.rows && TargetOf(p, targets, row) >= 0; }
+  __device__ bool operator()(int row) const { return row < p.rows && LoadTarget(p, targets, row) >= 0; }
 };
 struct All {
   int count;
@@ -41,8 +41,8 @@ struct Factor {
   __device__ bool Has(int i, int k) const { return has_row(first + i) && has_sum(k); }
 };
 template <Order kOrder, class T, class HasRow, class HasSum>
-__device__ inline Factor<T, kOrder, HasRow, HasSum> FactorOf(const T* at, long long stride, int first, HasRow has_row,
-                                                             HasSum has_sum) {
+__device__ inline Factor<T, kOrder, HasRow, HasSum> LoadFactor(const T* at, long long stride, int first, HasRow has_row,
+                                                               HasSum has_sum) {
   return {at, stride, first, has_row, has_sum};
 }
 

@@ -7,7 +7,7 @@ namespace kk_cuda {
 
 // The target of a row, -1 where it doesn't count. The host doesn't know the targets, and waiting for them would stop the stream.
 template <class Params>
-__device__ inline long long TargetOf(const Params& p, const void* targets, long long row) {
+__device__ inline long long LoadTarget(const Params& p, const void* targets, long long row) {
   const long long target = p.wide ? static_cast<const long long*>(targets)[row] : static_cast<const int*>(targets)[row];
   const bool cross_entropy_target_is_a_class = target == p.ignored || (target >= 0 && target < p.classes);
   assert(cross_entropy_target_is_a_class);
@@ -16,7 +16,7 @@ __device__ inline long long TargetOf(const Params& p, const void* targets, long 
 
 // Of a row with that logarithm of the sum of exponentials, logit of the target, and mean of all logits.
 template <class Params>
-__device__ inline float LossOf(const Params& p, double sum, double at, float mean) {
+__device__ inline float ComputeLoss(const Params& p, double sum, double at, float mean) {
   const double smoothed = p.smoothing > 0 ? (1 - p.smoothing) * at + p.smoothing * mean : at;
   return static_cast<float>(sum - smoothed + p.z_loss * sum * sum);
 }

@@ -11,7 +11,7 @@ namespace {
 
 enum class Bag { kSum, kMean, kMax };
 
-Bag BagOf(kp::StringView mode) { return mode == "sum" ? Bag::kSum : mode == "mean" ? Bag::kMean : Bag::kMax; }
+Bag ParseBag(kp::StringView mode) { return mode == "sum" ? Bag::kSum : mode == "mean" ? Bag::kMean : Bag::kMax; }
 
 // The bags of a call, checked.
 template <class I>
@@ -50,7 +50,7 @@ template <class Level>
 void EmbeddingBag(kp::TensorView table, kp::TensorView indices, kp::TensorView offsets,
                   std::optional<kp::TensorView> weights, kp::StringView mode_name, int64_t padding_idx,
                   kp::MutTensorView out) {
-  const Bag mode = BagOf(mode_name);
+  const Bag mode = ParseBag(mode_name);
   DispatchIndex(indices.dtype(), [&](auto index_tag) {
     const Bags<typename decltype(index_tag)::Type> bags("embedding_bag", table, indices, offsets, weights.has_value(),
                                                         mode, padding_idx);
@@ -110,7 +110,7 @@ template <class Level>
 void EmbeddingBagBackward(kp::TensorView d_out, kp::TensorView table, kp::TensorView indices, kp::TensorView offsets,
                           std::optional<kp::TensorView> weights, kp::StringView mode_name, int64_t padding_idx,
                           kp::MutTensorView d_table) {
-  const Bag mode = BagOf(mode_name);
+  const Bag mode = ParseBag(mode_name);
   const int64_t count = indices.size(0), width = table.size(1);
   DispatchIndex(indices.dtype(), [&](auto index_tag) {
     using I = typename decltype(index_tag)::Type;
@@ -159,7 +159,7 @@ void EmbeddingBagWeightsBackward(kp::TensorView d_out, kp::TensorView table, kp:
   std::memset(d_weights.data_ptr(), 0, static_cast<size_t>(d_weights.nbytes()));  // of padding
   DispatchIndex(indices.dtype(), [&](auto index_tag) {
     const Bags<typename decltype(index_tag)::Type> bags("embedding_bag_weights_backward", table, indices, offsets, true,
-                                                        BagOf(mode_name), padding_idx);
+                                                        ParseBag(mode_name), padding_idx);
     DispatchFloat(table.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::Type;
       ForRows(bags.count(), width, [&](int64_t begin, int64_t end) {

@@ -1,6 +1,6 @@
 """The attention function that layers of Hugging Face's models take from transformers' registry.
 
-A layer's code finds our registry under the name of theirs (called.py): configs stay as they are, and so do masks and code that asks
+A layer's code finds our registry under the name of theirs (module_functions.py): configs stay as they are, and so do masks and code that asks
 which implementation is set. Where a call has what the kernel doesn't compute, the function that was there before gets it.
 """
 
@@ -27,7 +27,7 @@ class Registry:
     def __init__(self, theirs: Any, eager: Function | None) -> None:
         self._theirs, self._sdpa, self.eager = theirs, sdpa(), eager
         self._ours = functools.partial(attention_forward, self._sdpa, "sdpa")
-        self._ours_eager = functools.partial(attention_forward, eager, kind_of(eager))
+        self._ours_eager = functools.partial(attention_forward, eager, get_kind(eager))
 
     def _replaced(self, function: Function) -> Function:
         if function is self._sdpa:
@@ -65,7 +65,7 @@ def sdpa() -> Function:
     return sdpa_attention_forward
 
 
-def kind_of(eager: Function | None) -> str:
+def get_kind(eager: Function | None) -> str:
     """Eager functions take a module's sinks from the module."""
     return "sinks" if eager is not None and "sinks" in eager.__code__.co_names else "eager"
 
@@ -183,7 +183,7 @@ def not_attention(eager: Function) -> str:
 
 def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
     module = SimpleNamespace(num_key_value_groups=groups, head_dim=16, training=False)
-    if kind_of(eager) == "sinks":
+    if get_kind(eager) == "sinks":
         module.sinks = rows(2 * groups, dtype=torch.float32)
     if groups > 1 and "num_key_value_groups" not in eager.__code__.co_names:
         return True
@@ -197,7 +197,7 @@ def _agrees(eager: Function, named: tuple[str, ...], groups: int) -> bool:
             for more in _options(named, heads):
                 given = {"dropout": 0.0, "scaling": 0.3, **more}
                 before = eager(module, query, key, value, mask, **given)[0]
-                after = attention_forward(eager, kind_of(eager), module, query, key, value, mask, **given)[0]
+                after = attention_forward(eager, get_kind(eager), module, query, key, value, mask, **given)[0]
                 if before.shape != after.shape or not torch.allclose(before, after, atol=2e-5, rtol=1e-4):
                     return False
     return True

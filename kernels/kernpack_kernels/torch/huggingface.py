@@ -1,4 +1,4 @@
-"""The parts of a Hugging Face model that aren't modules: the attention function, the loss, and by called.py what layers call by name."""
+"""The parts of a Hugging Face model that aren't modules: the attention function, the loss, and by module_functions.py what layers call by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from kernpack_kernels.torch import attention, called, functional
+from kernpack_kernels.torch import attention, functional, module_functions
 from kernpack_kernels.torch.rules import DTYPES, runs_on
 from kernpack_kernels.torch.trial import Trial, variant
 
@@ -29,7 +29,7 @@ def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[
     from transformers import PreTrainedModel
 
     found: Counter[Row] = Counter()
-    registries: dict[int, called.Named] = {}
+    registries: dict[int, module_functions.Named] = {}
     for module, registry, row in _attentions(model):
         found[row] += 1
         if registry is not None:
@@ -38,7 +38,7 @@ def patch(model: torch.nn.Module, set_forward: Callable[..., None]) -> Iterator[
         if isinstance(module, PreTrainedModel):
             found.update(_loss(module))
     for module in model.modules():
-        found.update(called.patch(module, set_forward, registries.get(id(module), ())))
+        found.update(module_functions.patch(module, set_forward, registries.get(id(module), ())))
     for row, count in found.items():
         yield (*row, count)
 
@@ -59,11 +59,11 @@ def _attentions(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, Any, 
     registries: dict[int, Any] = {}
     modules = {id(module): module for module in model.modules()}
     for key, module in modules.items():
-        if called.names(module, [_REGISTRY]):
+        if module_functions.names(module, [_REGISTRY]):
             why, eager = _refuses(module)
             whys[key] = why
             if not why:
-                registries[key] = attention.registry(called.plain(module).__globals__[_REGISTRY], eager)
+                registries[key] = attention.registry(module_functions.plain(module).__globals__[_REGISTRY], eager)
         elif _computes_attention(module):
             whys[key] = f"{type(module).__name__} doesn't take its attention from transformers' registry"
     if registries:
@@ -78,7 +78,7 @@ def _try(model: torch.nn.Module, modules: dict[int, Any], registries: dict[int, 
     """Says why where the model's own code shows another result. Eager functions have to be seen to be equal there; sdpa's, which is
     transformers' own, is known."""
     forwards: dict[int, Callable[..., Any]] = {
-        key: called.rebuilt(type(modules[key]).forward, ((_REGISTRY, registry),))
+        key: module_functions.rebuilt(type(modules[key]).forward, ((_REGISTRY, registry),))
         for key, registry in registries.items()
     }
     trial = Trial(model, forwards)
@@ -95,7 +95,7 @@ def _try(model: torch.nn.Module, modules: dict[int, Any], registries: dict[int, 
 
 def _refuses(module: Any) -> tuple[str, Any]:
     """ "" and the eager function that is replaced, or None for sdpa's; or why it's left alone."""
-    scope = called.plain(module).__globals__
+    scope = module_functions.plain(module).__globals__
     name = getattr(getattr(module, "config", None), "_attn_implementation", None)
     try:
         theirs, sdpa = scope[_REGISTRY], attention.sdpa()
@@ -104,18 +104,18 @@ def _refuses(module: Any) -> tuple[str, Any]:
         return f"this version of transformers has no registry for it: {error}", None
     if name not in ("sdpa", "eager", None):
         return f"its implementation is {name!r}: only sdpa and eager are replaced", None
-    why = called.refuses(module)
+    why = module_functions.refuses(module)
     if why or given is sdpa:
         return why, None
     if given is None or given is not scope.get(_EAGER):
         return f"its implementation {name!r} isn't transformers' own", None
-    if "output_attentions" in called.plain(module).__code__.co_varnames:
+    if "output_attentions" in module_functions.plain(module).__code__.co_varnames:
         return "its eager attention gives weights to layers, which the kernel doesn't have", None
     return attention.not_attention(given), given
 
 
 def _computes_attention(module: torch.nn.Module) -> bool:
-    forward = called.plain(module)
+    forward = module_functions.plain(module)
     return (
         forward is not None
         and "Attention" in type(module).__name__
@@ -132,7 +132,7 @@ def _loss(model: Any) -> Iterator[Row]:
     theirs = getattr(model, "loss_function", None) if hasattr(model, "lm_head") else None
     if theirs is None:
         return
-    names = called.plain(model).__code__.co_names if called.plain(model) is not None else ()
+    names = module_functions.plain(model).__code__.co_names if module_functions.plain(model) is not None else ()
     if not {"loss_function", "super"} & {*names}:
         yield "loss", "", f"{type(model).__name__} computes it in its own code"
         return

@@ -10,7 +10,7 @@ namespace kk {
 namespace {
 
 template <class T>
-Matrix<T> MatrixOf(kp::TensorView weights, int64_t group) {
+Matrix<T> MakeMatrix(kp::TensorView weights, int64_t group) {
   return {Data<T>(weights) + group * weights.stride(0), weights.size(1), weights.size(2), weights.stride(1),
           weights.stride(2)};
 }
@@ -31,7 +31,7 @@ void GroupedLinear(kp::TensorView x, kp::TensorView weight, kp::TensorView offse
     using T = typename decltype(tag)::Type;
     ForGroups(bounds, [&](int64_t group, int64_t first, int64_t rows) {
       DenseProduct<Level>(Contiguous(Data<T>(x) + first * columns, rows, columns),
-                          DenseWeight<T>{MatrixOf<T>(weight, group), nullptr},
+                          DenseWeight<T>{MakeMatrix<T>(weight, group), nullptr},
                           LinearResult<T>{Data<T>(out) + first * n, {}, {}, {}}, DenseInPairs<Level, T>());
     });
   });
@@ -50,7 +50,7 @@ void GroupedLinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorVie
     ForGroups(bounds, [&](int64_t group, int64_t first, int64_t rows) {
       const Matrix<T> d = Contiguous(Data<T>(d_out) + first * n, rows, n);
       const Matrix<T> in = Contiguous(Data<T>(x) + first * columns, rows, columns);
-      DenseProduct<Level>(d, DenseWeight<T>{MatrixOf<T>(weight, group).Transposed(), nullptr},
+      DenseProduct<Level>(d, DenseWeight<T>{MakeMatrix<T>(weight, group).Transposed(), nullptr},
                           LinearResult<T>{Data<T>(d_x) + first * columns, {}, {}, {}}, pairs);
       DenseProduct<Level>(d.Transposed(), DenseWeight<T>{in.Transposed(), nullptr},
                           LinearResult<T>{Data<T>(d_weight) + group * n * columns, {}, {}, {}}, pairs);

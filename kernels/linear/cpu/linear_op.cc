@@ -10,7 +10,7 @@ namespace kk {
 namespace {
 
 template <class T>
-Matrix<T> MatrixOf(kp::TensorView x) {
+Matrix<T> MakeMatrix(kp::TensorView x) {
   return {Data<T>(x), x.size(0), x.size(1), x.stride(0), x.stride(1)};
 }
 
@@ -19,14 +19,14 @@ void Linear(kp::TensorView x, kp::TensorView weight, std::optional<kp::TensorVie
             std::optional<kp::TensorView> residual, kp::StringView activation, kp::MutTensorView out) {
   if (out.numel() == 0) return;
   if (x.dtype() == kp::dtype_of<double>) {
-    LinearF64(Data<double>(x), out.numel() / weight.size(0), MatrixOf<double>(weight), Data<double>(bias),
-              Data<double>(residual), ActivationOf(activation), Data<double>(out));
+    LinearF64(Data<double>(x), out.numel() / weight.size(0), MakeMatrix<double>(weight), Data<double>(bias),
+              Data<double>(residual), ParseActivation(activation), Data<double>(out));
     return;
   }
   DispatchLinear(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const Matrix<T> w = MatrixOf<T>(weight);
-    const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ActivationOf(activation)};
+    const Matrix<T> w = MakeMatrix<T>(weight);
+    const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ParseActivation(activation)};
     DenseProduct<Level>(Contiguous(Data<T>(x), out.numel() / w.rows, w.columns), DenseWeight<T>{w, nullptr}, result,
                         DenseInPairs<Level, T>());
   });
@@ -51,15 +51,15 @@ void LinearBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView weigh
   // Rows of x have gradients, zeros, where there are no rows of weights, too.
   const int64_t n = weight.size(0), rows = n == 0 ? Rows(x) : d_out.numel() / n;
   if (x.dtype() == kp::dtype_of<double>) {
-    LinearBackwardF64(Data<double>(d_out), Data<double>(x), rows, MatrixOf<double>(weight), Data<double>(bias),
-                      ActivationOf(activation), {Data<double>(d_x), Data<double>(d_weight), Data<double>(d_bias)});
+    LinearBackwardF64(Data<double>(d_out), Data<double>(x), rows, MakeMatrix<double>(weight), Data<double>(bias),
+                      ParseActivation(activation), {Data<double>(d_x), Data<double>(d_weight), Data<double>(d_bias)});
     return;
   }
   DispatchLinear(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const Matrix<T> w = MatrixOf<T>(weight);
+    const Matrix<T> w = MakeMatrix<T>(weight);
     const Matrix<T> in = Contiguous(Data<T>(x), rows, w.columns);
-    const Activation kind = ActivationOf(activation);
+    const Activation kind = ParseActivation(activation);
     if (kind == Activation::kNone) {
       Gradients<Level>(Contiguous(Data<T>(d_out), rows, n), in, w, Data<T>(d_x), Data<T>(d_weight), Data<T>(d_bias));
       return;

@@ -106,7 +106,7 @@ void PackedLinear(kp::TensorView x, kp::TensorView packed, std::optional<kp::Ten
   const int64_t rows = out.numel() / packed.size(0);
   DispatchLinear(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ActivationOf(activation)};
+    const LinearResult<T> result = {Data<T>(out), Data<T>(bias), Data<T>(residual), ParseActivation(activation)};
     if (packed.dtype() == kp::dtype_of<uint8_t>) {
       Quantised<Level>(x, rows, ReadPacked(packed), compute, result);
       return;

@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(128)
     for (long long column = threadIdx.x; column < weight.columns; column += blockDim.x) {
       const kk::BlockCursor<kFormat> at(weight, index / kk::kGroupRows, column / kk::kBlockColumns);
       const long long lane = index % kk::kGroupRows, k = column % kk::kBlockColumns;
-      const kk::ScaleAndMinimum of = kk::ScaleOf<kFormat>(at, lane, k);
+      const kk::ScaleAndMinimum of = kk::UnpackScale<kFormat>(at, lane, k);
       const int value = kk::BlockValue<kk::PackedTraits<kFormat>::kBits>(at.block(), lane, k);
       out[blockIdx.x * weight.columns + column] =
           __fadd_rn(__fmul_rn(of.d, static_cast<float>(value)), of.m);  // as the CPU rounds

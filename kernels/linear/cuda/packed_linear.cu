@@ -80,7 +80,7 @@ __device__ void Multiply(const T* x, const kk::PackedWeight& weight, const Resul
     lane.Read(reinterpret_cast<const unsigned*>(at.block()), row);
 #pragma unroll
     for (int h = 0; h < Traits::kHalves; ++h) {
-      const kk::ScaleAndMinimum of = kk::ScaleOf<F>(at, row, 16 * h);
+      const kk::ScaleAndMinimum of = kk::UnpackScale<F>(at, row, 16 * h);
 #pragma unroll
       for (int m = 0; m < kRows; ++m) sums[m] += of.d * lane.dots[h][m] + of.m * lane.sums[h][m];
     }

@@ -20,15 +20,15 @@ __device__ inline Pair FromBits(uint32_t bits) {
 template <int kBits, int kOffset>
 __device__ inline uint32_t TwoNumbers(uint32_t integers, int first, __half) {
   const uint32_t pair = __byte_perm(integers, 0x64646464, 0x4040 | first | (first + 1) << 8);
-  return BitsOf(__hsub2(FromBits<__half2>(pair), FromBits<__half2>((0x6400 + kOffset) * 0x10001u)));
+  return GetBits(__hsub2(FromBits<__half2>(pair), FromBits<__half2>((0x6400 + kOffset) * 0x10001u)));
 }
 // 128 for bf16, which has room for 7 bits; more go by way of f32, whose first half a bf16 is.
 template <int kBits, int kOffset>
 __device__ inline uint32_t TwoNumbers(uint32_t integers, int first, __nv_bfloat16) {
   if constexpr (kBits < 8) {
     const uint32_t pair = __byte_perm(integers, 0, 0x4040 | first | (first + 1) << 8) | 0x43004300;
-    return BitsOf(__hfma2(FromBits<__nv_bfloat162>(pair), FromBits<__nv_bfloat162>(0x3f803f80),
-                          FromBits<__nv_bfloat162>((0xc300 + kOffset) * 0x10001u)));
+    return GetBits(__hfma2(FromBits<__nv_bfloat162>(pair), FromBits<__nv_bfloat162>(0x3f803f80),
+                           FromBits<__nv_bfloat162>((0xc300 + kOffset) * 0x10001u)));
   }
   const auto number = [integers](int byte) {
     const uint32_t large = __byte_perm(integers, 0x4b000000, 0x7440 | byte);  // 2^23 is added
@@ -97,8 +97,8 @@ struct Products {
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) MultiplyAdd<T>(dots[n], tile, numbers[step][n].x, numbers[step][n].y);
         if (Traits::kHalves == 1 && step == 0) continue;
-        const kk::ScaleAndMinimum of[2] = {kk::ScaleOf<F>(at[g], row, 16 * step),
-                                           kk::ScaleOf<F>(at[g], row + 8, 16 * step)};
+        const kk::ScaleAndMinimum of[2] = {kk::UnpackScale<F>(at[g], row, 16 * step),
+                                           kk::UnpackScale<F>(at[g], row + 8, 16 * step)};
 #pragma unroll
         for (int i = 0; i < 4 * kTiles; ++i) {
           float& sum = sums[g][i / 4][i % 4];

@@ -18,7 +18,7 @@ constexpr kp::DeviceCode kLinearMma{
 constexpr kp::DeviceCode kEmbedding{
     "packed_embedding", "fatbin", {device_code::packed_embedding_fatbin, sizeof device_code::packed_embedding_fatbin}};
 
-PackedParams ParamsOf(kp::TensorView weight, int64_t columns) { return {weight.size(0), weight.nbytes(), columns}; }
+PackedParams MakeParams(kp::TensorView weight, int64_t columns) { return {weight.size(0), weight.nbytes(), columns}; }
 
 void CheckIntegers(kp::TensorView weight, const char* instead) {
   KP_CHECK(weight.dtype() == kp::dtype_of<uint8_t>, ValueError)
@@ -31,7 +31,7 @@ void PackedLinear(kp::TensorView x, kp::TensorView weight, std::optional<kp::Ten
   CheckIntegers(weight, "multiply with the weight itself, by the framework's own linear layer");
   if (out.numel() == 0) return;
   const int64_t rows = out.numel() / weight.size(0);
-  const PackedLinearParams p = {ParamsOf(weight, x.size(-1)), rows, kk::ActivationOf(activation)};
+  const PackedLinearParams p = {MakeParams(weight, x.size(-1)), rows, kk::ParseActivation(activation)};
   const bool mma = x.itemsize() == 2 && IsAligned(x);
   const int most = !mma ? kLinearRows : rows <= 8 ? 8 : rows <= 16 ? 16 : 32;  // rows of x that a block multiplies
   const int64_t of_weight = 16 * (mma ? LinearGroups(most) : 1);
@@ -41,12 +41,12 @@ void PackedLinear(kp::TensorView x, kp::TensorView weight, std::optional<kp::Ten
   const std::string kernel = mma ? "packed_linear_mma_" + std::to_string(most) : "packed_linear";
   kp::launch(x.device(), mma ? kLinearMma : kLinear, Named(kernel, x.dtype()).c_str(),
              {BlockCount((weight.size(0) + of_weight - 1) / of_weight), bands}, {kLinearThreads}, x, weight,
-             MemoryOf(bias), MemoryOf(residual), out, p);
+             GetMemory(bias), GetMemory(residual), out, p);
 }
 
 void PackedEmbedding(kp::TensorView weight, kp::TensorView indices, int64_t columns, kp::MutTensorView out) {
   CheckIntegers(weight, "take rows of the weight itself, by embedding");
-  const PackedEmbeddingParams p = {ParamsOf(weight, columns), indices.itemsize() == 8};
+  const PackedEmbeddingParams p = {MakeParams(weight, columns), indices.itemsize() == 8};
   kp::launch(weight.device(), kEmbedding, "packed_embedding", {BlockCount(indices.numel())}, {128}, weight, indices,
              out, p);
 }

@@ -5,8 +5,8 @@ namespace kk {
 namespace {
 
 template <class Level, class T>
-GroupNormArgs<T> ArgsOf(kp::TensorView x, const ComputeType<T>* weight, const ComputeType<T>* bias, int64_t groups,
-                        double eps) {
+GroupNormArgs<T> MakeArgs(kp::TensorView x, const ComputeType<T>* weight, const ComputeType<T>* bias, int64_t groups,
+                          double eps) {
   const int64_t items = x.size(0), channels = x.size(1);
   return {Data<T>(x), weight, bias, groups, channels / groups, x.numel() / (items * channels), eps};
 }
@@ -18,7 +18,7 @@ void GroupNorm(kp::TensorView x, kp::TensorView weight, std::optional<kp::Tensor
   DispatchFloat(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::Type;
     const WeightAs<Level, ComputeType<T>> weights(weight), biases(bias);
-    const auto args = ArgsOf<Level, T>(x, weights.data(), biases.data(), groups, eps);
+    const auto args = MakeArgs<Level, T>(x, weights.data(), biases.data(), groups, eps);
     ForRows(x.size(0) * groups, args.width(),
             [&](int64_t begin, int64_t end) { GroupNormRows<Level, T>(args, Data<T>(out), begin, end); });
   });
@@ -33,7 +33,7 @@ void GroupNormBackward(kp::TensorView d_out, kp::TensorView x, kp::TensorView we
     using S = ComputeType<T>;
     const int64_t items = x.size(0), channels = x.size(1);
     const WeightAs<Level, S> weights(weight);
-    const auto args = ArgsOf<Level, T>(x, weights.data(), nullptr, groups, eps);
+    const auto args = MakeArgs<Level, T>(x, weights.data(), nullptr, groups, eps);
     std::vector<S> of_items(static_cast<size_t>(2 * items * channels));
     S *const of_weight = of_items.data(), *const of_bias = of_weight + items * channels;
     ForRows(items * groups, args.width(), [&](int64_t begin, int64_t end) {

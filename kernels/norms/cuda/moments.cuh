@@ -31,7 +31,7 @@ struct Moments {
 
 // Of the row divided by a power of two near its largest element, in f64. Row: the threads that share it.
 template <bool kLayer, class Row, class S, class Get>
-__device__ __noinline__ Moments<S> WideMomentsOf(int width, double per_element, double eps, Get get) {
+__device__ __noinline__ Moments<S> ComputeWideMoments(int width, double per_element, double eps, Get get) {
   Moments<S> m{};
   const auto sum = [&](const auto& of) {
     double total = 0;
@@ -51,7 +51,7 @@ __device__ __noinline__ Moments<S> WideMomentsOf(int width, double per_element, 
 
 // get(i): element i of the row, an S. per_element: 1 / width. Without kLayer the mean counts as 0.
 template <bool kLayer, class S, class Get>
-__device__ inline Moments<S> MomentsOf(int width, double per_element, double eps, Get get) {
+__device__ inline Moments<S> ComputeMoments(int width, double per_element, double eps, Get get) {
   Moments<S> m{};
   // Of f64 a division is a call, around which registers would be spilled.
   const auto mean = [&](auto sum) {
@@ -64,7 +64,7 @@ __device__ inline Moments<S> MomentsOf(int width, double per_element, double eps
   const auto square_of = [](auto x) { return x * x; };
   const S square = mean(RowSum<S>(width, [&](int i) { return square_of(get(i) - m.mean); })) - m.rest * m.rest;
   m.wide = square == 0 || !IsModerate(square);
-  if (m.wide) return WideMomentsOf<kLayer, Team<kRowThreads>, S>(width, per_element, eps, get);
+  if (m.wide) return ComputeWideMoments<kLayer, Team<kRowThreads>, S>(width, per_element, eps, get);
   m.factor = 1, m.scale = rsqrt(static_cast<double>(square) + eps);
   return m;
 }

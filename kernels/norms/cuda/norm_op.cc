@@ -20,9 +20,9 @@ constexpr kp::DeviceCode kNormsBackward{
     "norms_backward", "fatbin", {device_code::norms_backward_fatbin, sizeof device_code::norms_backward_fatbin}};
 constexpr int64_t kSharedSums = 32 << 10;  // bytes of a block's sums that its shared memory takes
 
-NormParams ParamsOf(kp::TensorView x, kp::TensorView weight, bool has_bias, double eps) {
-  return {LayoutOf("x", x),
-          KindOf(weight.dtype()),
+NormParams MakeParams(kp::TensorView x, kp::TensorView weight, bool has_bias, double eps) {
+  return {GetLayout("x", x),
+          GetKind(weight.dtype()),
           ToInt("x", x.size(-1)),
           has_bias,
           eps,
@@ -41,26 +41,26 @@ bool NormHeld(const char* norm, kp::TensorView x, const std::optional<kp::Tensor
   }
   const std::string kernel = Named(norm + std::string("_held"), x.dtype()) + "_" + std::to_string(threads);
   kp::launch(x.device(), kNormsHeld, kernel.c_str(), {TeamBlocks(threads, p.rows)}, {TeamBlock(threads)}, x,
-             MemoryOf(residual), weight, MemoryOf(bias), out, MemoryOf(sum), p);
+             GetMemory(residual), weight, GetMemory(bias), out, GetMemory(sum), p);
   return true;
 }
 
 void Norm(const char* kernel, kp::TensorView x, kp::TensorView weight, const std::optional<kp::TensorView>& bias,
           double eps, kp::MutTensorView out) {
   if (x.numel() == 0) return;
-  const NormParams p = ParamsOf(x, weight, bias.has_value(), eps);
+  const NormParams p = MakeParams(x, weight, bias.has_value(), eps);
   if (NormHeld(kernel, x, std::nullopt, weight, bias, out, std::nullopt, p)) return;
   kp::launch(x.device(), kNorms, Named(kernel, x.dtype()).c_str(), {BlockCount(p.rows)}, {kRowThreads}, x, weight,
-             MemoryOf(bias), out, p);
+             GetMemory(bias), out, p);
 }
 
 void AddNorm(const char* kernel, kp::TensorView x, kp::TensorView residual, kp::TensorView weight,
              const std::optional<kp::TensorView>& bias, double eps, kp::MutTensorView out, kp::MutTensorView sum) {
   if (x.numel() == 0) return;
-  const NormParams p = ParamsOf(x, weight, bias.has_value(), eps);
+  const NormParams p = MakeParams(x, weight, bias.has_value(), eps);
   if (NormHeld(kernel, x, residual, weight, bias, out, sum, p)) return;
   kp::launch(x.device(), kNorms, Named(std::string("add_") + kernel, x.dtype()).c_str(), {BlockCount(p.rows)},
-             {kRowThreads}, x, residual, weight, MemoryOf(bias), out, sum, p);
+             {kRowThreads}, x, residual, weight, GetMemory(bias), out, sum, p);
 }
 
 // Shared memory of a thread of norms_held_backward.cu: four chunks of x and of d_out, two rows of each, and as many weights in f32.
@@ -73,20 +73,20 @@ void Backward(const char* norm_name, kp::TensorView d_out, const std::optional<k
               kp::MutTensorView const (&of_weights)[kCount]) {
   const int64_t width = x.size(-1);
   if (width == 0) return;
-  const NormParams norm = ParamsOf(x, weight, kCount > 1, eps);
+  const NormParams norm = MakeParams(x, weight, kCount > 1, eps);
   const int threads = TeamFor(x.dtype(), width, 256);
   const bool held = threads != 0 && HasChunks(x, norm.x) && IsAligned(d_out) && IsAligned(d_sum) && IsAligned(weight) &&
                     IsAligned(d_x) && IsAligned(d_residual);
   const int64_t bytes = kCount * width * SumSize(x.dtype());
   const int64_t beside = held ? TeamBlock(threads) / threads : 1;  // parts of a block
   const int64_t most = !held ? 256 : (kCount > 1 ? 384 : 512) * beside;  // about as many as an H200 runs at once
-  const int64_t parts = (PartsOf(norm.rows, kCount * width, most) + beside - 1) / beside * beside;
+  const int64_t parts = (CountParts(norm.rows, kCount * width, most) + beside - 1) / beside * beside;
   const Partial partial(x, parts, kCount * width);
   const NormBackwardParams p = {norm, static_cast<int>(parts), bytes <= kSharedSums};
   const std::string name = Named(norm_name + std::string(held ? "_held_backward" : "_backward"), x.dtype());
   kp::launch(x.device(), held ? kNormsHeldBackward : kNormsBackward,
              (held ? name + "_" + std::to_string(threads) : name).c_str(), {BlockCount(parts / beside)},
-             {held ? TeamBlock(threads) : kRowThreads}, d_out, MemoryOf(d_sum), x, weight, d_x, MemoryOf(d_residual),
+             {held ? TeamBlock(threads) : kRowThreads}, d_out, GetMemory(d_sum), x, weight, d_x, GetMemory(d_residual),
              partial.memory(), p,
              kp::LocalMemory{static_cast<uint32_t>(held       ? HeldBackwardBytes(x.dtype()) * TeamBlock(threads)
                                                    : p.shared ? bytes

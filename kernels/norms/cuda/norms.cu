@@ -8,7 +8,7 @@ namespace {
 template <bool kLayer, class T, class Get>
 __device__ void Normalise(const NormParams& p, const void* weight, const void* bias, T* out, Get get) {
   using S = Compute<T>;
-  const Moments<S> moments = MomentsOf<kLayer, S>(p.width, p.per_element, p.eps, get);
+  const Moments<S> moments = ComputeMoments<kLayer, S>(p.width, p.per_element, p.eps, get);
   for (int i = threadIdx.x; i < p.width; i += kRowThreads) {
     S x = moments.Unit(get(i)) * NumberAt<S>(p.weight, weight, i);
     if (p.has_bias) x += NumberAt<S>(p.weight, bias, i);

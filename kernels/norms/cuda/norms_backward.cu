@@ -12,7 +12,7 @@ struct Along {
 };
 
 template <bool kLayer, class R, class Of>
-__device__ Along<R> AlongOf(const NormBackwardParams& p, Of of) {
+__device__ Along<R> ComputeAlong(const NormBackwardParams& p, Of of) {
   Along<R> along{};
   if (kLayer)
     along.level = RowSum<R>(p.norm.width, [&](int i) { return of(i).x; }) * static_cast<R>(p.norm.per_element);
@@ -43,17 +43,17 @@ __device__ void NormBackward(const T* d_out, const T* d_sum, const T* x, const v
   const long long begin = p.norm.rows * blockIdx.x / gridDim.x, end = p.norm.rows * (blockIdx.x + 1) / gridDim.x;
   for (long long row = begin; row < end; ++row) {
     const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
-    const Moments<S> moments = MomentsOf<kLayer, S>(width, p.norm.per_element, p.norm.eps,
-                                                    [&](int i) { return Number(from[i * p.norm.x.step]); });
+    const Moments<S> moments = ComputeMoments<kLayer, S>(width, p.norm.per_element, p.norm.eps,
+                                                         [&](int i) { return Number(from[i * p.norm.x.step]); });
     const auto unit = [&](int i) { return moments.Unit(Number(from[i * p.norm.x.step])); };
     const auto weighted = [&](int i, auto as) {
       using R = decltype(as);
       return Pair<R>{static_cast<R>(Number(d[i])) * NumberAt<S>(p.norm.weight, weight, i), unit(i)};
     };
-    const Along<S> narrow = AlongOf<kLayer, S>(p, [&](int i) { return weighted(i, S{}); });
+    const Along<S> narrow = ComputeAlong<kLayer, S>(p, [&](int i) { return weighted(i, S{}); });
     const bool wide = moments.wide || !IsModerate(narrow.level) || !IsModerate(narrow.unit);
     Along<double> along{};
-    if (wide) along = AlongOf<kLayer, double>(p, [&](int i) { return weighted(i, 0.0); });
+    if (wide) along = ComputeAlong<kLayer, double>(p, [&](int i) { return weighted(i, 0.0); });
     const S slope = static_cast<S>(moments.Slope());
 #pragma unroll 1
     for (int i = threadIdx.x; i < width; i += kRowThreads) {

@@ -69,7 +69,7 @@ __device__ void Norm(const T* x, const T* residual, const void* weight, const vo
   // Again in f64, from memory: few rows come here.
   Row::Sync();  // the threads read what others have written
   const auto get = [&](int i) { return Number(from[i]); };
-  m = WideMomentsOf<kLayer, Row, float>(p.width, p.per_element, p.eps, get);
+  m = ComputeWideMoments<kLayer, Row, float>(p.width, p.per_element, p.eps, get);
   for (int i = Row::Rank(); i < p.width; i += kThreads) {
     float y = m.Unit(get(i)) * NumberAt<float>(p.weight, weight, i);
     if (p.has_bias) y += NumberAt<float>(p.weight, bias, i);

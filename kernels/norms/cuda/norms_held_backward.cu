@@ -18,7 +18,7 @@ __device__ __noinline__ void WideRow(const T* d_out, const T* d_sum, const T* x,
   const T *const from = x + RowOffset(p.norm.x, row), *const d = d_out + row * width;
   const auto get = [&](int i) { return Number(from[i]); };
   const auto g = [&](int i) { return static_cast<double>(Number(d[i])) * NumberAt<float>(p.norm.weight, weight, i); };
-  const Moments<float> m = WideMomentsOf<kLayer, Row, float>(width, p.norm.per_element, p.norm.eps, get);
+  const Moments<float> m = ComputeWideMoments<kLayer, Row, float>(width, p.norm.per_element, p.norm.eps, get);
   double level = 0, by_unit = 0;
   for (int i = Row::Rank(); i < width; i += Row::kThreads) {
     if (kLayer) level += g(i);

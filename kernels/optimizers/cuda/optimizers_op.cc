@@ -13,12 +13,12 @@ constexpr kp::DeviceCode kSteps{
 constexpr kp::DeviceCode kNorm{"grad_norm", "fatbin", {device_code::norm_fatbin, sizeof device_code::norm_fatbin}};
 constexpr kp::Extent3 kBlock{kRunThreads};
 
-int64_t RunsOf(kp::TensorView x) { return (x.numel() + kRun - 1) / kRun; }
+int64_t CountRuns(kp::TensorView x) { return (x.numel() + kRun - 1) / kRun; }
 
 // Of the first list's tensors.
-int64_t RunsOf(const kk::MutTensors& list) {
+int64_t CountRuns(const kk::MutTensors& list) {
   int64_t runs = 0;
-  for (kp::MutTensorView each : list) runs += RunsOf(each);
+  for (kp::MutTensorView each : list) runs += CountRuns(each);
   return runs;
 }
 
@@ -38,7 +38,7 @@ void ForParts(const Launch& launch, const kk::MutTensors& first, const Lists&...
     part.aligned = ~0ull;
     int64_t blocks = 0;
     for (; tensor < first.size() && part.tensors < kTensors; ++tensor) {
-      const int64_t runs = RunsOf(first[tensor]);
+      const int64_t runs = CountRuns(first[tensor]);
       if (runs == 0) continue;
       if (blocks > 0 && blocks + runs > std::numeric_limits<int>::max()) break;
       int which = 0;
@@ -93,7 +93,7 @@ void Sgd(kk::MutTensors params, kk::Tensors grads, kk::MutTensors momenta, kp::T
 void ClipGradNorm(kk::MutTensors grads, double max_norm, kp::MutTensorView norm) {
   kk::CheckMaxNorm(max_norm);
   const kp::Device device = norm.device();
-  const int64_t runs = RunsOf(grads);
+  const int64_t runs = CountRuns(grads);
   const kp::Workspace sums(device, "sums of squares", static_cast<uint64_t>(4 * runs));
   int64_t done = 0;
   ForParts(

@@ -12,9 +12,9 @@ constexpr uint32_t kThreads = 64;
 void Rotate(bool backward, kp::TensorView x, kp::TensorView cos, kp::TensorView sin, bool interleaved,
             kp::TensorView out) {
   if (x.numel() == 0) return;
-  const RopeParams p = {LayoutOf("x", x),
-                        LayoutOf("out", out),
-                        BroadcastOf(x.sizes(), 2, cos),
+  const RopeParams p = {GetLayout("x", x),
+                        GetLayout("out", out),
+                        GetBroadcastLayout(x.sizes(), 2, cos),
                         ToInt("x", x.size(-2)),
                         ToInt("x", x.size(-1)),
                         ToInt("cos", cos.size(-1)),

@@ -60,7 +60,7 @@ int32_t SampleRow(const T* x, int64_t count, int64_t number, const SampleOptions
   if (options.temperature == 0 || !std::isfinite(largest)) return row.First();
   // Below the reciprocal of the largest float, every temperature is the same: no weight but the largest one's is left.
   const double scale = std::min(1 / options.temperature, static_cast<double>(std::numeric_limits<float>::max()));
-  const double u = UniformOf(
+  const double u = ToUniform(
       Philox(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(number), static_cast<uint64_t>(options.step)));
   const float least =
       options.min_p > 0 ? static_cast<float>(largest + std::log(options.min_p) * options.temperature) : -INFINITY;

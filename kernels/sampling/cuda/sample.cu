@@ -9,8 +9,8 @@ using Weight = unsigned long long;
 
 template <class T>
 __device__ void Argmax(const T* x, int* index, int width) {
-  const Place first = FirstOf(x + static_cast<long long>(blockIdx.x) * width, width);
-  if (threadIdx.x == 0) index[blockIdx.x] = IndexOf(first);
+  const Place first = FindFirst(x + static_cast<long long>(blockIdx.x) * width, width);
+  if (threadIdx.x == 0) index[blockIdx.x] = GetIndex(first);
 }
 
 // Probabilities are integers, parts of 2^-40 of the largest: so their sums are exact, and no order of threads changes a choice.
@@ -22,7 +22,7 @@ struct Probabilities {
 
   __device__ Weight operator()(int i) const {
     const float x = Number(row[i]);
-    if (!(x >= least) || PlaceOf(x, i) < last) return 0;
+    if (!(x >= least) || GetPlace(x, i) < last) return 0;
     return __float2ull_rn(expf((x - largest) * scale) * 0x1p40f);
   }
   __device__ Weight Sum(const Elements& elements) const {
@@ -40,10 +40,10 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
   } shared;
   __shared__ ShortList short_list;
   Elements elements = {nullptr, p.width};
-  const float largest = ValueOf(first);
+  const float largest = GetValue(first);
   if (p.scale == 0 || !isfinite(largest)) return first;
   Probabilities<T> of{row, largest, p.scale, static_cast<float>(largest + p.least), 0};
-  const auto place = [&](int i) { return PlaceOf(Number(row[i]), i); };
+  const auto place = [&](int i) { return GetPlace(Number(row[i]), i); };
   const bool some = p.top_k > 0 && p.top_k < p.width;
   if (some) {
     of.last =
@@ -56,7 +56,7 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
     of.last = max(of.last, Select(shared.sums, elements, kPlaceBits, max(kept, Weight{1}), place, of));
     total = of.Sum(elements);
   }
-  const double u = kk::UniformOf(
+  const double u = kk::ToUniform(
       kk::Philox(static_cast<unsigned long long>(p.seed), blockIdx.x, static_cast<unsigned long long>(p.step)));
   const Weight target = min(static_cast<Weight>(u * static_cast<double>(total)) + 1, total);
   if (some || p.top_p < 1 || p.least > -INFINITY) {
@@ -66,14 +66,14 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
   const int last = p.width - 1;
   const Place chosen = Select(
       shared.sums, elements, max(32 - __clz(last), 1), target, [&](int i) { return static_cast<Place>(last - i); }, of);
-  return PlaceOf(0, last - static_cast<int>(chosen));
+  return GetPlace(0, last - static_cast<int>(chosen));
 }
 
 template <class T>
 __device__ void Sample(const T* logits, int* token, const SampleParams& p) {
   const T* const row = logits + static_cast<long long>(blockIdx.x) * p.width;
-  const Place chosen = Choose(row, FirstOf(row, p.width), p);
-  if (threadIdx.x == 0) token[blockIdx.x] = IndexOf(chosen);
+  const Place chosen = Choose(row, FindFirst(row, p.width), p);
+  if (threadIdx.x == 0) token[blockIdx.x] = GetIndex(chosen);
 }
 
 }  // namespace

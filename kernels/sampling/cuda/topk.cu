@@ -28,7 +28,7 @@ __device__ void Topk(const T* x, T* values, int* indices, Place* memory, const T
   __shared__ int filled;
   Place* const places = p.shared ? in_shared : memory + static_cast<long long>(blockIdx.x) * p.held;
   const T* const row = x + static_cast<long long>(blockIdx.x) * p.width;
-  const auto place = [&](int i) { return PlaceOf(Number(row[i]), i); };
+  const auto place = [&](int i) { return GetPlace(Number(row[i]), i); };
   const Elements all = {nullptr, p.width};
   const Place last = Select(selection, all, kPlaceBits, static_cast<unsigned>(p.k), place, [](int) { return 1u; });
   if (threadIdx.x == 0) filled = 0;
@@ -40,7 +40,7 @@ __device__ void Topk(const T* x, T* values, int* indices, Place* memory, const T
   Sort(places, p.held);
   for (int i = threadIdx.x; i < p.k; i += kLogitThreads) {
     const long long at = static_cast<long long>(blockIdx.x) * p.k + i;
-    indices[at] = IndexOf(places[i]);
+    indices[at] = GetIndex(places[i]);
     values[at] = row[indices[at]];
   }
 }

@@ -44,9 +44,9 @@ void SoftmaxMaskBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, kp::Te
                               [&](int64_t row, R* sums) {
                                 std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c.size());
                                 std::vector<R> tangent(c.size());
-                                LoadRow(Data<T>(d_probs) + row * width, RowOf<T>(t_d_probs, row, width), width,
+                                LoadRow(Data<T>(d_probs) + row * width, GetRow<T>(t_d_probs, row, width), width,
                                         c.data());
-                                LoadRow(Data<T>(probs) + row * width, RowOf<T>(t_probs, row, width), width, p.data());
+                                LoadRow(Data<T>(probs) + row * width, GetRow<T>(t_probs, row, width), width, p.data());
                                 SoftmaxGradientTangent(c.data(), p.data(), width, tangent.data());
                                 for (int64_t i = 0; i < width; ++i) sums[i] += tangent[static_cast<size_t>(i)];
                               }),

@@ -30,7 +30,7 @@ void SoftmaxJvp(kp::TensorView probs, Tensor t_x, Tensor t_mask, kp::MutTensorVi
       std::vector<R> tangent(t.size());
       MaskRows rows(probs.sizes(), mask_shape, begin);
       for (int64_t row = begin; row < end; ++row, rows.Next()) {
-        LoadRow<R, T>(nullptr, RowOf<T>(t_x, row, width), width, t.data());
+        LoadRow<R, T>(nullptr, GetRow<T>(t_x, row, width), width, t.data());
         for (int64_t i = 0; i < width; ++i) t[i].tangent += added[rows.row() * width + i];
         LoadRow<R, T>(Data<T>(probs) + row * width, nullptr, width, p.data());
         SoftmaxGradientTangent(t.data(), p.data(), width, tangent.data());
@@ -51,8 +51,8 @@ void SoftmaxBackwardJvp(kp::TensorView d_probs, kp::TensorView probs, Tensor t_d
       std::vector<Dual<R>> c(static_cast<size_t>(width)), p(c.size());
       std::vector<R> tangent(c.size());
       for (int64_t row = begin; row < end; ++row) {
-        LoadRow(Data<T>(d_probs) + row * width, RowOf<T>(t_d_probs, row, width), width, c.data());
-        LoadRow(Data<T>(probs) + row * width, RowOf<T>(t_probs, row, width), width, p.data());
+        LoadRow(Data<T>(d_probs) + row * width, GetRow<T>(t_d_probs, row, width), width, c.data());
+        LoadRow(Data<T>(probs) + row * width, GetRow<T>(t_probs, row, width), width, p.data());
         SoftmaxGradientTangent(c.data(), p.data(), width, tangent.data());
         StoreRow(tangent.data(), width, Data<T>(t_d_x) + row * width);
       }

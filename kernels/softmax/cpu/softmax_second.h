@@ -35,7 +35,7 @@ using Tensor = std::optional<kp::TensorView>;
 
 // Row `row`; null where there is no tensor.
 template <class T>
-const T* RowOf(const Tensor& tensor, int64_t row, int64_t width) {
+const T* GetRow(const Tensor& tensor, int64_t row, int64_t width) {
   return tensor ? Data<T>(*tensor) + row * width : nullptr;
 }
 

@@ -25,7 +25,7 @@ __device__ void Softmax(const T* x, const void* mask, T* out, const SoftmaxParam
 template <class T>
 __device__ void SoftmaxBackward(const T* d_probs, const T* probs, T* d_x, const SoftmaxParams& p) {
   const long long at = static_cast<long long>(blockIdx.x) * p.width;
-  const auto half = HalfGradientOf(d_probs + at, probs + at, p.width);
+  const auto half = ComputeHalfGradient(d_probs + at, probs + at, p.width);
   for (int i = threadIdx.x; i < p.width; i += kRowThreads) Put(2 * half(i), d_x + at + i);
 }
 

@@ -15,7 +15,7 @@ __device__ void MaskBackward(const T* d_probs, const T* probs, Compute<T>* parti
   const long long first = RowOffset(p.first, of_mask), end = p.repeats * (part + 1) / p.parts;
   for (long long repeat = p.repeats * part / p.parts; repeat < end; ++repeat) {
     const long long at = (first + RowOffset(p.repeated, repeat)) * p.width;
-    const auto half = HalfGradientOf(d_probs + at, probs + at, p.width);
+    const auto half = ComputeHalfGradient(d_probs + at, probs + at, p.width);
     for (int i = threadIdx.x; i < p.width; i += kRowThreads) sums[i] += half(i);
   }
 }

@@ -17,14 +17,14 @@ constexpr kp::DeviceCode kMaskBackward{
     "fatbin",
     {device_code::softmax_mask_backward_fatbin, sizeof device_code::softmax_mask_backward_fatbin}};
 
-SoftmaxParams ParamsOf(kp::TensorView x, const std::optional<kp::TensorView>& mask) {
+SoftmaxParams MakeParams(kp::TensorView x, const std::optional<kp::TensorView>& mask) {
   SoftmaxParams p{};
   p.width = ToInt("x", x.size(-1)), p.rows = x.numel() / p.width;
   if (!mask) return p;
   CheckDims("x", x);
-  p.mask = BroadcastOf(x.sizes(), 1, *mask);
+  p.mask = GetBroadcastLayout(x.sizes(), 1, *mask);
   p.kind = mask->dtype() == kp::bool_ ? kKept : kAdded;
-  if (p.kind == kAdded) p.added = KindOf(mask->dtype());
+  if (p.kind == kAdded) p.added = GetKind(mask->dtype());
   return p;
 }
 
@@ -43,12 +43,12 @@ void Launch(const std::string& kernel, const SoftmaxParams& p, bool aligned, kp:
 }
 
 void Softmax(kp::TensorView x, std::optional<kp::TensorView> mask, kp::MutTensorView probs) {
-  if (x.numel() != 0) Launch("", ParamsOf(x, mask), IsAligned(probs), x, MemoryOf(mask), probs);
+  if (x.numel() != 0) Launch("", MakeParams(x, mask), IsAligned(probs), x, GetMemory(mask), probs);
 }
 
 void SoftmaxBackward(kp::TensorView d_probs, kp::TensorView probs, kp::MutTensorView d_x) {
   if (probs.numel() == 0) return;
-  Launch("_backward", ParamsOf(probs, std::nullopt), IsAligned(probs) && IsAligned(d_x), d_probs, probs, d_x);
+  Launch("_backward", MakeParams(probs, std::nullopt), IsAligned(probs) && IsAligned(d_x), d_probs, probs, d_x);
 }
 
 // Dimensions that the mask has, and those that it is repeated along, each with the distance of its rows in probs.
@@ -76,7 +76,7 @@ void SoftmaxMaskBackward(kp::TensorView d_probs, kp::TensorView probs, kp::Tenso
   p.width = ToInt("probs", probs.size(-1));
   Split(probs, mask, &p);
   if (d_mask.numel() == 0) return;
-  p.parts = static_cast<int>(PartsOf(p.repeats, d_mask.numel()));
+  p.parts = static_cast<int>(CountParts(p.repeats, d_mask.numel()));
   const Partial partial(probs, p.parts, d_mask.numel());
   kp::launch(probs.device(), kMaskBackward, Named("softmax_mask_backward", probs.dtype()).c_str(),
              {BlockCount(p.mask_rows * p.parts)}, {kRowThreads}, d_probs, probs, partial.memory(), p);

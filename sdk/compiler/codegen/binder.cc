@@ -4,7 +4,7 @@
 
 namespace kernpack::sdk::ir {
 
-std::vector<DimBinder> BindersOf(const FuncNode& f) {
+std::vector<DimBinder> FindBinders(const FuncNode& f) {
   std::vector<DimBinder> out;
   for (const Var& v : ShapeVars(f)) {
     for (size_t p = 0; p < f.params.size(); ++p) {

@@ -12,7 +12,7 @@ struct DimBinder {
   size_t axis;
 };
 // In the order of ShapeVars(f).
-std::vector<DimBinder> BindersOf(const FuncNode& f);
+std::vector<DimBinder> FindBinders(const FuncNode& f);
 
 }  // namespace kernpack::sdk::ir
 

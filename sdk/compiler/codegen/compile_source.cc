@@ -17,7 +17,7 @@ namespace kernpack::sdk {
 namespace {
 
 // The words of an environment variable: "ccache gcc".
-std::vector<std::string> WordsOf(const char* variable) {
+std::vector<std::string> SplitWords(const char* variable) {
   const char* text = std::getenv(variable);
   std::stringstream stream(text ? text : "");
   std::vector<std::string> words;
@@ -26,7 +26,7 @@ std::vector<std::string> WordsOf(const char* variable) {
 }
 
 std::string FindCompiler(const SourceFile& source, std::vector<std::string>* arguments) {
-  *arguments = WordsOf("KERNPACK_CC");
+  *arguments = SplitWords("KERNPACK_CC");
   if (!arguments->empty()) {
     const std::string named = arguments->front();
     arguments->erase(arguments->begin());
@@ -63,7 +63,7 @@ std::vector<std::string> ProcessorFlags(const Target& target) {
 // the whole process, and what is compiled would not follow them (see its prelude).
 std::vector<std::string> MoreFlags() {
   std::vector<std::string> flags;
-  for (std::string& flag : WordsOf("KERNPACK_CFLAGS")) {
+  for (std::string& flag : SplitWords("KERNPACK_CFLAGS")) {
     if (flag == "-ffast-math" || flag == "-funsafe-math-optimizations") continue;
     flags.push_back(flag == "-Ofast" ? "-O3" : std::move(flag));
   }

@@ -41,7 +41,7 @@ class HeaderWriter {
   std::string Param(int i) {
     const uint32_t* record = view_.Param(i);
     const std::string name = view_.ParamName(i);
-    const uint32_t flags = signature::FlagsOf(record);
+    const uint32_t flags = signature::GetFlags(record);
     if (flags & KP_PARAM_OPTIONAL) Refuse(name, "an optional argument; write a function for calls without it");
     if (flags & KP_PARAM_LIST) Refuse(name, "a list; write a parameter for each item");
     if ((flags & KP_PARAM_STRIDED) || signature::IsMarkedCompact(record)) {
@@ -49,7 +49,7 @@ class HeaderWriter {
     }
     if (flags & KP_PARAM_ON_CPU) Refuse(name, "a tensor on the CPU; the kernel gets memory of the device");
     const std::string head = name + (flags & KP_PARAM_MUTATED ? "!: " : ": ");
-    switch (signature::KindOf(record)) {
+    switch (signature::GetKind(record)) {
       case KP_PARAM_TENSOR:
         return head + Tensor(name, record);
       case KP_PARAM_INT:
@@ -65,7 +65,7 @@ class HeaderWriter {
 
   std::string Tensor(const std::string& name, const uint32_t* record) {
     const uint32_t dtype = record[1];
-    if (signature::FormOf(dtype) != signature::DTypeForm::kFixed) {
+    if (signature::GetForm(dtype) != signature::DTypeForm::kFixed) {
       Refuse(name, "a dtype that the call chooses; a kernel is compiled for one, such as f32");
     }
     const KpDLDataType unpacked = signature::UnpackDType(dtype);
@@ -73,11 +73,11 @@ class HeaderWriter {
     if (!IsSupported(type)) Refuse(name, "a dtype that the IR doesn't have (docs/ir.md)");
     const uint32_t* shape = view_.words + record[2];
     std::string dims;
-    if (signature::BatchOf(shape) == signature::Batch::kBroadcast) Refuse(name, "dims that broadcast");
-    if (signature::BatchOf(shape) == signature::Batch::kSame) dims = Leading(name, "...");
-    for (uint32_t d = 0; d < signature::NumDimsOf(shape); ++d) {
-      const uint32_t dim = signature::DimsOf(shape)[d];
-      if (signature::DimOpOf(dim) == DimOp::kStar && d > 0) Refuse(name, "any number of dims that aren't the first");
+    if (signature::GetBatch(shape) == signature::Batch::kBroadcast) Refuse(name, "dims that broadcast");
+    if (signature::GetBatch(shape) == signature::Batch::kSame) dims = Leading(name, "...");
+    for (uint32_t d = 0; d < signature::GetNumDims(shape); ++d) {
+      const uint32_t dim = signature::GetDims(shape)[d];
+      if (signature::GetDimOp(dim) == DimOp::kStar && d > 0) Refuse(name, "any number of dims that aren't the first");
       dims += (dims.empty() ? "" : ", ") + Dim(name, dim);
     }
     return TypeName(type) + "[" + dims + "]";
@@ -98,7 +98,7 @@ class HeaderWriter {
 
   std::string Dim(const std::string& name, uint32_t dim) {
     const uint32_t operand = signature::Operand(dim);
-    switch (signature::DimOpOf(dim)) {
+    switch (signature::GetDimOp(dim)) {
       case DimOp::kAny:
         return Free("Any" + std::to_string(nameless_++));
       case DimOp::kConst:

@@ -29,7 +29,7 @@ constexpr char kThisMachine[] = "aarch64-linux";
 constexpr char kThisMachine[] = "x86_64-linux";
 #endif
 
-std::string ArchitectureOf(const std::string& triple) {
+std::string GetArchitecture(const std::string& triple) {
   const std::string name = triple.substr(0, triple.find('-'));
   return name == "arm64" ? "aarch64" : name == "amd64" ? "x86_64" : name;
 }
@@ -38,7 +38,7 @@ std::string ArchitectureOf(const std::string& triple) {
 
 FrameCode FindFrame(const std::string& given) {
   const std::string triple = given.empty() ? kThisMachine : given;
-  const std::string architecture = ArchitectureOf(triple);
+  const std::string architecture = GetArchitecture(triple);
   for (const Row* row = kRows; row->architecture; ++row) {
     if (triple.find("-linux") != std::string::npos && row->architecture == architecture) return row->code;
   }
@@ -55,7 +55,7 @@ FrameCode FrameFor(const std::string& triple) {
   KP_THROW(NotImplementedError) << "export: modules for '" << triple
                                 << "': this build of the SDK holds what modules share for " << known
                                 << " only; another architecture's is there when the SDK is built where "
-                                << ArchitectureOf(triple) << "-linux-gnu-g++ is installed";
+                                << GetArchitecture(triple) << "-linux-gnu-g++ is installed";
 }
 
 }  // namespace kernpack::sdk

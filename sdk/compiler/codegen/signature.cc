@@ -31,7 +31,7 @@ class Deriver {
         if (std::isupper(static_cast<unsigned char>(c)) || !first_ok) Refuse(p.name(), "a name in lower case");
       }
       std::string& list = p.role == Role::kResult ? results : params;
-      list += (list.empty() ? "" : ", ") + p.name() + (p.role == Role::kInOut ? "!: " : ": ") + TypeOf(p);
+      list += (list.empty() ? "" : ", ") + p.name() + (p.role == Role::kInOut ? "!: " : ": ") + FormatType(p);
     }
     return "(" + params + ") -> (" + results + ")";
   }
@@ -46,7 +46,7 @@ class Deriver {
                          << "; give the function one yourself";
   }
 
-  std::string TypeOf(const Param& p) {
+  std::string FormatType(const Param& p) {
     if (!p.buffer) {
       const Type t = p.var->type;
       return IsBool(t) ? "bool" : IsInteger(t) ? "int" : "float";
@@ -91,7 +91,7 @@ void CheckMarks(const FuncNode& f, const signature::View& program) {
                            << ": its signature marks it 'compact', but generated code makes no copies: take the mark "
                               "out, and callers pass contiguous tensors";
     }
-    const bool marked = (signature::FlagsOf(program.Param(i)) & KP_PARAM_MUTATED) != 0;
+    const bool marked = (signature::GetFlags(program.Param(i)) & KP_PARAM_MUTATED) != 0;
     if (marked == (p.role != Role::kInput)) continue;
     KP_THROW(ValueError) << f.name << ": " << p.name() << ": "
                          << (marked ? "its signature marks it as written, the function doesn't: declare it '"

@@ -18,8 +18,8 @@ class Canon {
   void Expression(const Expr& e) {
     if (!e) return Number(255);
     Number(static_cast<uint8_t>(e->op));
-    TypeOf(e->type);
-    if (e->op == Op::kReduce) return ReduceOf(*e);
+    WriteType(e->type);
+    if (e->op == Op::kReduce) return WriteReduce(*e);
     Number(e->args.size());
     for (const Expr& a : e->args) Expression(a);
     std::visit([this](const auto& detail) { Detail(detail); }, e->detail);
@@ -40,12 +40,12 @@ class Canon {
       Text(p.name());
       Number(static_cast<uint8_t>(p.role));
       Bind(p.buffer ? static_cast<const void*>(p.buffer.get()) : p.var.get());
-      if (p.var) TypeOf(p.var->type);
+      if (p.var) WriteType(p.var->type);
     }
     for (const Param& p : f.params) {
-      if (p.buffer) BufferOf(*p.buffer);
+      if (p.buffer) WriteBuffer(*p.buffer);
     }
-    BlockOf(f.body);
+    WriteBlock(f.body);
   }
 
  private:
@@ -56,7 +56,9 @@ class Canon {
     Number(text.size());
     bytes += text;
   }
-  void TypeOf(Type t) { Number(static_cast<uint64_t>(t.code) << 32 | static_cast<uint64_t>(t.bits) << 16 | t.lanes); }
+  void WriteType(Type t) {
+    Number(static_cast<uint64_t>(t.code) << 32 | static_cast<uint64_t>(t.bits) << 16 | t.lanes);
+  }
   void Bind(const void* node) { numbers_.emplace(node, numbers_.size()); }
   // A free variable is its own address.
   void Use(const void* node) {
@@ -75,19 +77,19 @@ class Canon {
   void Detail(const Reduction&) {}
   void Detail(const std::string& text) { Text(text); }
 
-  void ReduceOf(const ExprNode& e) {
+  void WriteReduce(const ExprNode& e) {
     const Reduction& r = std::get<Reduction>(e.detail);
     Number(static_cast<uint64_t>(r.op));
     Number(static_cast<uint64_t>(r.lanes));
-    TypeOf(r.var->type);
+    WriteType(r.var->type);
     Expression(e.args[0]);
     Expression(e.args[1]);
     Bind(r.var.get());
     Expression(e.args[2]);
   }
 
-  void BufferOf(const BufferNode& b) {
-    TypeOf(b.element);
+  void WriteBuffer(const BufferNode& b) {
+    WriteType(b.element);
     Number(b.shape.size());
     for (const Expr& e : b.shape) Expression(e);
     Number(static_cast<uint64_t>(b.scope));
@@ -101,13 +103,13 @@ class Canon {
     for (const Expr& e : s.args) Expression(e);
     Expression(s.mask);
     if (s.kind == StmtKind::kAlloc) {
-      BufferOf(*s.buffer);
+      WriteBuffer(*s.buffer);
       Bind(s.buffer.get());
     } else if (s.buffer) {
       Use(s.buffer.get());
     }
     if (s.var) {
-      TypeOf(s.var->type);
+      WriteType(s.var->type);
       Bind(s.var.get());
     }
     Number(static_cast<uint64_t>(s.for_kind) << 32 | static_cast<uint64_t>(s.lanes) << 1 | (s.tail == Tail::kMasked));
@@ -115,17 +117,17 @@ class Canon {
     Text(s.text);
     Number(s.buffers.size());
     for (const Buffer& b : s.buffers) Use(b.get());
-    BlockOf(s.body);
-    BlockOf(s.otherwise);
+    WriteBlock(s.body);
+    WriteBlock(s.otherwise);
   }
 
-  void BlockOf(const Block& block) {
+  void WriteBlock(const Block& block) {
     Number(block.size());
     for (const Stmt& s : block) Statement(*s);
   }
 };
 
-std::string CanonOf(const FuncNode& f) {
+std::string PrintCanonical(const FuncNode& f) {
   Canon canon;
   canon.Function(f);
   return std::move(canon.bytes);
@@ -133,7 +135,7 @@ std::string CanonOf(const FuncNode& f) {
 
 }  // namespace
 
-bool Equal(const FuncNode& a, const FuncNode& b) { return &a == &b || CanonOf(a) == CanonOf(b); }
+bool Equal(const FuncNode& a, const FuncNode& b) { return &a == &b || PrintCanonical(a) == PrintCanonical(b); }
 
 bool Equal(const Expr& a, const Expr& b) {
   if (a.get() == b.get()) return true;
@@ -152,12 +154,12 @@ bool Equal(const IRModule& a, const IRModule& b) {
   return true;
 }
 
-uint64_t Hash(const FuncNode& function) { return HashText(CanonOf(function)); }
+uint64_t Hash(const FuncNode& function) { return HashText(PrintCanonical(function)); }
 
 uint64_t Hash(const IRModule& module) {
   std::string all = module.name + '\0' + module.target + '\0';
   if (module.checked) all += "checked";
-  for (const PrimFunc& f : module.functions) all += CanonOf(*f);
+  for (const PrimFunc& f : module.functions) all += PrintCanonical(*f);
   return HashText(all);
 }
 

@@ -20,7 +20,7 @@ std::optional<std::pair<Term, int64_t>> Quotient(const Term& a, int64_t c, const
 }
 
 // The variable that this is; null when it is more.
-const VarNode* VariableOf(const Poly& p) {
+const VarNode* FindVariable(const Poly& p) {
   if (p.terms().size() != 1) return nullptr;
   const auto& [term, c] = *p.terms().begin();
   return term.size() == 1 && c == 1 ? term[0] : nullptr;
@@ -65,7 +65,7 @@ std::optional<Division> IndexForms::Divide(const Poly& given, const Poly& by, bo
     if (IsFixed(*e)) return Opaque(*e, *n, true, depth);
     const Key key{given.terms(), n->terms(), kTruncated};
     if (const auto cut = known_.find(key); cut != known_.end()) return cut->second;
-    const VarNode* variable = VariableOf(*e);
+    const VarNode* variable = FindVariable(*e);
     const std::optional<Division> made = digits_.count(variable) ? Cut(variable, *n, true, depth) : std::nullopt;
     if (made) known_[key] = *made;
     return made;
@@ -75,7 +75,7 @@ std::optional<Division> IndexForms::Divide(const Poly& given, const Poly& by, bo
   if (IsWithin(whole.rest, *n)) return whole;
   const std::optional<Poly> next = Poly::Add(whole.rest, *n), before = Poly::Add(whole.quotient, Poly(-1));
   if (next && before && IsWithin(*next, *n)) return Division{*before, *next};
-  const VarNode* variable = VariableOf(whole.rest);
+  const VarNode* variable = FindVariable(whole.rest);
   std::optional<Division> part;
   if (digits_.count(variable)) {
     part = Cut(variable, *n, false, depth);

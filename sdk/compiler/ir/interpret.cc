@@ -29,7 +29,7 @@ Value ScalarFrom(const FuncNode& f, const Param& p, const KpAny& a) {
 }
 
 // The dimensions that the first extent of a parameter of any rank stands for.
-ShapeView LeadingOf(const FuncNode& f, const Param& p, const KpDLTensor& t) {
+ShapeView GetLeadingDims(const FuncNode& f, const Param& p, const KpDLTensor& t) {
   const auto rest = static_cast<int64_t>(p.buffer->shape.size()) - 1;
   if (t.ndim < rest) {
     KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected at least " << rest << " dimensions, got "
@@ -41,7 +41,7 @@ ShapeView LeadingOf(const FuncNode& f, const Param& p, const KpDLTensor& t) {
 // With leading dimensions as one.
 std::vector<int64_t> ShapeFrom(const FuncNode& f, const Param& p, const KpDLTensor& t) {
   if (!p.has_any_rank()) return {t.shape, t.shape + t.ndim};
-  const ShapeView leading = LeadingOf(f, p, t);
+  const ShapeView leading = GetLeadingDims(f, p, t);
   std::vector<int64_t> shape(leading.end(), leading.end() + (t.ndim - static_cast<int64_t>(leading.size())));
   int64_t count = 1;
   for (const int64_t extent : leading) {
@@ -79,7 +79,7 @@ void CheckLeading(const FuncNode& f, const std::vector<KpAny>& args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const Param& p = f.params[i];
     if (!p.has_any_rank()) continue;
-    const ShapeView own = LeadingOf(f, p, *kp_any_tensor(&args[i]));
+    const ShapeView own = GetLeadingDims(f, p, *kp_any_tensor(&args[i]));
     if (first && own != leading) {
       KP_THROW(ValueError) << f.name << ": " << p.name() << ": expected leading dimensions " << leading
                            << ", as those of " << first->name() << ", got " << own;

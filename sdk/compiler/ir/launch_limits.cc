@@ -44,7 +44,7 @@ class LaunchChecker : public Visitor {
     throw Error("ValueError", KpBytes{text.data(), text.size()});
   }
   // The source of the limit: an attribute of the target, or all devices of its kind.
-  std::string LimitOf(const char* attribute = "") const {
+  std::string GetLimit(const char* attribute = "") const {
     return std::string(" (") + (*attribute ? attribute : "the limit") + " of " + limits_.text + ")";
   }
 
@@ -63,11 +63,12 @@ class LaunchChecker : public Visitor {
     for (size_t d = 0; d < 3; ++d) {
       if (limits_.block[d] && block[d] > limits_.block[d]) {
         Fail("at most " + std::to_string(limits_.block[d]) + " threads per block along dimension " + std::to_string(d) +
-             LimitOf() + ", got " + std::to_string(block[d]));
+             GetLimit() + ", got " + std::to_string(block[d]));
       }
       if (limits_.grid[d] && grid[d] > limits_.grid[d]) {
         Fail("a grid of at most " + std::to_string(limits_.grid[d]) + " blocks along dimension " + std::to_string(d) +
-             LimitOf() + ", got " + std::to_string(grid[d]) + "; put more work into a block, or use another dimension");
+             GetLimit() + ", got " + std::to_string(grid[d]) +
+             "; put more work into a block, or use another dimension");
       }
     }
     int64_t threads = 1;
@@ -76,7 +77,7 @@ class LaunchChecker : public Visitor {
       if (__builtin_mul_overflow(threads, extent, &threads)) threads = INT64_MAX;
     }
     if (limits_.threads && threads > limits_.threads) {
-      Fail("at most " + std::to_string(limits_.threads) + " threads per block" + LimitOf("max_threads_per_block") +
+      Fail("at most " + std::to_string(limits_.threads) + " threads per block" + GetLimit("max_threads_per_block") +
            ", got " + std::to_string(threads) + ": " + Triple(block));
     }
     shared_ = 0;
@@ -96,7 +97,7 @@ class LaunchChecker : public Visitor {
     if (__builtin_add_overflow(shared_, bytes, &shared_)) shared_ = INT64_MAX;
     if (!limits_.shared_bytes || shared_ <= limits_.shared_bytes) return;
     Fail("at most " + std::to_string(limits_.shared_bytes) + " bytes of shared memory per block" +
-         LimitOf("max_shared_memory_per_block") + ", got " + std::to_string(shared_));
+         GetLimit("max_shared_memory_per_block") + ", got " + std::to_string(shared_));
   }
 };
 
@@ -105,7 +106,7 @@ class LaunchChecker : public Visitor {
 void CheckLaunches(const FuncNode& f, const TargetLimits& limits) { LaunchChecker(f, limits).VisitBlock(f.body); }
 
 void CheckLaunches(const IRModule& module, const Target& target) {
-  const TargetLimits limits = LimitsOf(target);
+  const TargetLimits limits = GetLimits(target);
   if (!limits.is_device) return;
   for (const PrimFunc& f : module.functions) CheckLaunches(*f, limits);
 }

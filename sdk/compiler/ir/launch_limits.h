@@ -18,9 +18,9 @@ struct TargetLimits {
   int64_t grid[3] = {0, 0, 0};
   int64_t shared_bytes = 0;  // a block
 };
-TargetLimits LimitsOf(const Target& target);
+TargetLimits GetLimits(const Target& target);
 // Of a function's or module's own target; one that this SDK does not know is some device's.
-TargetLimits LimitsOf(const std::string& target);
+TargetLimits GetLimits(const std::string& target);
 
 // ValueError naming function, launch, limit and target, where extents and sizes are constants; backends check the others when
 // they launch.

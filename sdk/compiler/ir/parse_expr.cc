@@ -61,9 +61,9 @@ Expr ExprParser::Parse(int precedence) {
   for (;;) {
     Op op;
     const Token at = lex_.now();
-    if (at.kind != TokenKind::kSign || !OpFromName(at.text, &op) || PrecedenceOf(op) < precedence) return left;
+    if (at.kind != TokenKind::kSign || !OpFromName(at.text, &op) || GetPrecedence(op) < precedence) return left;
     lex_.Take();
-    Expr right = Parse(PrecedenceOf(op) + 1);
+    Expr right = Parse(GetPrecedence(op) + 1);
     Adapt(&left, &right);
     left = Checked(at.position, [&] { return At(at.position, Binary(op, left, right)); });
     if (ClassOf(op) == OpClass::Compare && lex_.now().kind == TokenKind::kSign && OpFromName(lex_.now().text, &op) &&

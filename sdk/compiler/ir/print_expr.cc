@@ -9,7 +9,7 @@
 
 namespace kernpack::sdk::ir {
 
-int PrecedenceOf(Op op) {
+int GetPrecedence(Op op) {
   switch (op) {
     case Op::kOr:
       return 1;
@@ -152,7 +152,7 @@ std::string PrintExpr(const Expr& e, Names* names, int outer) {
     const std::string operand = PrintExpr(e->args[0], names, parens ? 0 : kUnaryPrecedence);
     return std::string(e->op == Op::kNeg ? "-" : "~") + (parens ? "(" + operand + ")" : operand);
   }
-  const int precedence = PrecedenceOf(e->op);
+  const int precedence = GetPrecedence(e->op);
   if (!precedence) return PrintForm(*e, names);
   // Comparisons do not chain; the others group to the left.
   const int left = precedence + (ClassOf(e->op) == OpClass::Compare ? 1 : 0);

@@ -7,7 +7,7 @@
 namespace kernpack::sdk::ir {
 
 // How tightly an operator binds; 0: it is written as a call. Printer and parser agree on it.
-int PrecedenceOf(Op op);
+int GetPrecedence(Op op);
 inline constexpr int kUnaryPrecedence = 8;
 
 // Defines the variables of reductions in `names` as it meets them.

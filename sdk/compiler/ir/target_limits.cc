@@ -23,7 +23,7 @@ constexpr SharedOfDevice kSharedOfDevices[] = {{60, 48}, {70, 96},  {75, 64},   
                                                {89, 99}, {90, 227}, {100, 227}, {103, 227}, {110, 227}, {120, 99}};
 
 // The least of those that run code of the architecture: a launch that asks for no more runs on all of them.
-int64_t SharedBytesOf(const std::optional<std::string>& name) {
+int64_t GetSharedBytes(const std::optional<std::string>& name) {
   const std::optional<host::CudaArch> arch = name ? host::ReadCudaArch(*name) : std::nullopt;
   int64_t least = INT64_MAX;
   for (const auto& [device, kilobytes] : kSharedOfDevices) {
@@ -34,7 +34,7 @@ int64_t SharedBytesOf(const std::optional<std::string>& name) {
 
 }  // namespace
 
-TargetLimits LimitsOf(const Target& target) {
+TargetLimits GetLimits(const Target& target) {
   TargetLimits limits;
   limits.kind = target.kind().name();
   limits.text = target.str();
@@ -43,7 +43,7 @@ TargetLimits LimitsOf(const Target& target) {
   // Those of all of CUDA's architectures that generators know, and OpenCL's defaults of the kind.
   const bool cuda = limits.kind == host::kCudaKind;
   limits.threads = target.GetAttr<int64_t>("max_threads_per_block", cuda ? 1024 : 0);
-  const int64_t shared_bytes = cuda ? SharedBytesOf(target.GetAttr<std::string>("arch")) : 0;
+  const int64_t shared_bytes = cuda ? GetSharedBytes(target.GetAttr<std::string>("arch")) : 0;
   limits.shared_bytes = target.GetAttr<int64_t>("max_shared_memory_per_block", shared_bytes);
   if (!cuda) return limits;
   constexpr int64_t kBlock[] = {1024, 1024, 64}, kGrid[] = {INT32_MAX, 65535, 65535};
@@ -52,10 +52,10 @@ TargetLimits LimitsOf(const Target& target) {
   return limits;
 }
 
-TargetLimits LimitsOf(const std::string& target) {
+TargetLimits GetLimits(const std::string& target) {
   if (target.empty()) return {};
   try {
-    return LimitsOf(Target(target));
+    return GetLimits(Target(target));
   } catch (const Error&) {
     TargetLimits unknown;
     unknown.text = target;

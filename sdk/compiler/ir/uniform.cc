@@ -80,7 +80,7 @@ std::string Uniform::Cause(const Expr& e) const {
   return "";
 }
 
-bool Uniform::RangeOf(const Expr& e, Range* out) const {
+bool Uniform::GetRange(const Expr& e, Range* out) const {
   constexpr int64_t kMost = int64_t{1} << 30;  // products of two do not overflow
   int64_t value = 0;
   if (IsConstInt(e, &value)) {
@@ -93,12 +93,12 @@ bool Uniform::RangeOf(const Expr& e, Range* out) const {
   }
   if (e->op == Op::kVar) {
     const auto let = lets_.find(e->var().get());
-    return let != lets_.end() && RangeOf(let->second, out);
+    return let != lets_.end() && GetRange(let->second, out);
   }
-  if (e->op == Op::kCast && IsInteger(e->args[0]->type) && e->type.bits >= 32) return RangeOf(e->args[0], out);
+  if (e->op == Op::kCast && IsInteger(e->args[0]->type) && e->type.bits >= 32) return GetRange(e->args[0], out);
   if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return false;
   Range a{}, b{};
-  if (!RangeOf(e->args[0], &a) || !RangeOf(e->args[1], &b)) return false;
+  if (!GetRange(e->args[0], &a) || !GetRange(e->args[1], &b)) return false;
   if (e->op == Op::kAdd) *out = {a.low + b.low, a.high + b.high};
   if (e->op == Op::kSub) *out = {a.low - b.high, a.high - b.low};
   if (e->op == Op::kMul) {
@@ -115,7 +115,7 @@ bool Uniform::IsDecided(const Expr& condition) const {
   }
   if (ClassOf(condition->op) != OpClass::Compare || !IsInteger(condition->args[0]->type)) return false;
   Range a{}, b{};
-  if (!RangeOf(condition->args[0], &a) || !RangeOf(condition->args[1], &b)) return false;
+  if (!GetRange(condition->args[0], &a) || !GetRange(condition->args[1], &b)) return false;
   switch (condition->op) {
     case Op::kLt:
     case Op::kGe:

@@ -35,7 +35,7 @@ class Uniform {
   void Visit(const Block& block, const std::string& control);
   std::string CauseOfLeaving(const Block& body) const;
   void Note(std::string* known, const std::string& cause);
-  bool RangeOf(const Expr& e, Range* out) const;
+  bool GetRange(const Expr& e, Range* out) const;
 };
 
 // ValueError at the first barrier that only some threads of a block may reach: it stands where an index of the thread decides.

@@ -74,6 +74,6 @@ int WidestBits(const Block& block) {
   return widest.bits;
 }
 
-int LanesOf(const Block& block, int bytes) { return std::max(2, bytes * 8 / WidestBits(block)); }
+int CountLanes(const Block& block, int bytes) { return std::max(2, bytes * 8 / WidestBits(block)); }
 
 }  // namespace kernpack::sdk::ir

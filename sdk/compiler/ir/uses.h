@@ -17,7 +17,7 @@ FreeNames FreeIn(const Block& block);
 int WidestBits(const Block& block);
 
 // Lanes of such elements in vectors of `bytes`; 2 at least.
-int LanesOf(const Block& block, int bytes);
+int CountLanes(const Block& block, int bytes);
 
 }  // namespace kernpack::sdk::ir
 

@@ -21,7 +21,10 @@ using FunctionIndex = std::unordered_map<std::string_view, const FuncNode*>;
 class Verifier : public Visitor {
  public:
   Verifier(const IRModule& module, const FunctionIndex& functions, const FuncNode& f)
-      : module_(module), functions_(functions), f_(f), limits_(LimitsOf(f.target.empty() ? module.target : f.target)) {}
+      : module_(module),
+        functions_(functions),
+        f_(f),
+        limits_(GetLimits(f.target.empty() ? module.target : f.target)) {}
 
   void Run() {
     at_ = f_.position;

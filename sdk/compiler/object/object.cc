@@ -8,7 +8,7 @@
 namespace kernpack::sdk {
 namespace {
 
-std::string JsonOf(const VirtualDevice& value) {
+std::string ToJson(const VirtualDevice& value) {
   AttrMap parts;
   if (value.device_type()) parts.emplace("device_type", DeviceTypeName(*value.device_type()));
   if (value.virtual_device_id()) parts.emplace("virtual_device_id", *value.virtual_device_id());
@@ -43,24 +43,24 @@ VirtualDevice FromJson(std::string_view text, const char* what) {
 }  // namespace
 
 Any ToAny(const Target& value) { return NewTextObject(kTargetKey, value.str()); }
-Any ToAny(const VirtualDevice& value) { return NewTextObject(kVirtualDeviceKey, JsonOf(value)); }
+Any ToAny(const VirtualDevice& value) { return NewTextObject(kVirtualDeviceKey, ToJson(value)); }
 Any ToAny(const ir::PrimFunc& value) { return NewTextObject(kPrimFuncKey, ir::Print(*value)); }
 Any ToAny(const ir::IRModule& value) { return NewTextObject(kIRModuleKey, ir::Print(value)); }
 
-Target ToTarget(AnyView value, const char* what) { return Target(TextOf(value, kTargetKey, what)); }
+Target ToTarget(AnyView value, const char* what) { return Target(GetText(value, kTargetKey, what)); }
 
 VirtualDevice ToVirtualDevice(AnyView value, const char* what) {
-  return FromJson(TextOf(value, kVirtualDeviceKey, what), what);
+  return FromJson(GetText(value, kVirtualDeviceKey, what), what);
 }
 
 ir::PrimFunc ToPrimFunc(AnyView value, const char* what) {
-  ir::IRModule module = ir::Parse(TextOf(value, kPrimFuncKey, what));
+  ir::IRModule module = ir::Parse(GetText(value, kPrimFuncKey, what));
   if (module.functions.size() != 1) {
     KP_THROW(ValueError) << what << ": expected the text of one function, got " << module.functions.size();
   }
   return std::move(module.functions.front());
 }
 
-ir::IRModule ToIRModule(AnyView value, const char* what) { return ir::Parse(TextOf(value, kIRModuleKey, what)); }
+ir::IRModule ToIRModule(AnyView value, const char* what) { return ir::Parse(GetText(value, kIRModuleKey, what)); }
 
 }  // namespace kernpack::sdk

@@ -30,7 +30,7 @@ Any NewTextObject(const char* type_key, std::string_view text) {
   return Any::adopt(value);
 }
 
-std::string_view TextOf(const AnyView& value, const char* type_key, const char* what) {
+std::string_view GetText(const AnyView& value, const char* type_key, const char* what) {
   KpBytes text{};
   if (kp_any_str(&value.raw(), &text)) return {text.data, text.size};
   if (value.type_index() != TypeIndex(type_key)) {

@@ -11,7 +11,7 @@ namespace kernpack::sdk {
 Any NewTextObject(const char* type_key, std::string_view text);
 // The text of an object of that type, or of a str; borrowed from `value`, which holds short text itself. TypeError that
 // names `what` otherwise.
-std::string_view TextOf(const AnyView& value, const char* type_key, const char* what);
+std::string_view GetText(const AnyView& value, const char* type_key, const char* what);
 
 }  // namespace kernpack::sdk
 

@@ -55,7 +55,7 @@ class Checker : public Mutator {
 
   void MutateStmt(const Stmt& s, Block* out) override {
     Block outer = std::exchange(before_, {});
-    const Stmt made = s->kind == StmtKind::kStore ? StoreOf(*s) : nullptr;
+    const Stmt made = s->kind == StmtKind::kStore ? CheckStore(*s) : nullptr;
     std::vector<Expr> args = made ? std::vector<Expr>() : MutateAll(s->args);
     std::swap(outer, before_);
     for (Stmt& one : outer) out->push_back(std::move(one));
@@ -85,7 +85,7 @@ class Checker : public Mutator {
   };
 
   // The interpreter's order: the value, the indices, the mask.
-  Stmt StoreOf(const StmtNode& s) {
+  Stmt CheckStore(const StmtNode& s) {
     const Expr value = MutateExpr(s.args.back());
     std::vector<Expr> indices = MutateAll({s.args.begin(), s.args.end() - 1});
     const Expr mask = s.mask ? MutateExpr(s.mask) : Expr();

@@ -6,7 +6,7 @@ namespace kernpack::sdk::ir {
 
 Mantissa SplitF64(const Expr& x, const Binder& bind) {
   const Expr tiny = bind("tiny", x < Constant(x, 0x1p-1022));
-  const Expr bits = bind("bits", BitsOf(Select(tiny, x * Constant(x, 0x1p54), x)));
+  const Expr bits = bind("bits", GetBits(Select(tiny, x * Constant(x, 0x1p54), x)));
   const Expr m = bind("m", FromBits((bits & BitsLike(x, 0x000fffffffffffff)) | BitsLike(x, 0x3fe0000000000000)));
   const Expr low = bind("low", m < Constant(x, 0.707106781186547524));
   const Expr exponent = Cast(kI64, bits >> BitsLike(x, 52));
@@ -40,7 +40,7 @@ ReducedF64 ReduceF64(const Expr& x, const Binder& bind) {
   const Expr shifted = bind("shifted", x * Constant(x, 1.44269504088896341) + Constant(x, kShiftF64));
   const Expr n = bind("n", shifted - Constant(x, kShiftF64));
   const Expr r = bind("r", (x - n * Constant(x, kLog2High)) - n * Constant(x, kLog2Low));
-  return {bind("bits", BitsOf(shifted)), r};
+  return {bind("bits", GetBits(shifted)), r};
 }
 
 // e^x for -746 <= x <= 710, and of NaN.
@@ -50,8 +50,8 @@ Expr ExpInRangeF64(const Expr& x, const Binder& bind) {
 }
 
 // `magnitude`, whose sign bit is clear.
-Expr WithSignOf(const Expr& x, const Expr& magnitude) {
-  return FromBits(BitsOf(magnitude) | (BitsOf(x) & BitsLike(x, uint64_t{1} << 63)));
+Expr CopySign(const Expr& x, const Expr& magnitude) {
+  return FromBits(GetBits(magnitude) | (GetBits(x) & BitsLike(x, uint64_t{1} << 63)));
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Expr ExpandTanhF64(Expr value, const Binder& bind) {
   const ReducedF64 e = ReduceF64(bind("d", a + a), bind);
   const Expr scale = bind("scale", FromBits((e.bits - BitsLike(x, 1023)) << BitsLike(x, 52)));  // 2^n
   const Expr u = bind("u", scale * (ExpTailF64(e.r) + e.r) + (scale - Constant(x, 1.0)));
-  return WithSignOf(x, u / (u + Constant(x, 2.0)));
+  return CopySign(x, u / (u + Constant(x, 2.0)));
 }
 
 Expr ExpandSigmoidF64(Expr value, const Binder& bind) {
@@ -111,7 +111,7 @@ Expr ExpandErfF64(Expr value, const Binder& bind) {
                      1.8974707499942596e+00, 2.0584953363220402e+00, 1.1232651829378848e+00, 5.6437741255768759e-01,
                      -3.1305890009202069e-06});
   const Expr rest = ExpInRangeF64(bind("x", -z), bind) * r;
-  return WithSignOf(x, Select(a < Constant(x, 1.0), a + a * p, Constant(x, 1.0) - rest));
+  return CopySign(x, Select(a < Constant(x, 1.0), a + a * p, Constant(x, 1.0) - rest));
 }
 
 }  // namespace kernpack::sdk::ir

@@ -9,11 +9,11 @@ namespace kernpack::sdk::ir {
 inline constexpr Type kU64(KP_DTYPE_UINT, 64);
 inline Expr BitsLike(const Expr& x, uint64_t value) { return Const(WithLanes(kU64, x->type.lanes), value); }
 inline Expr LongLike(const Expr& x, int64_t value) { return ConstInt(WithLanes(kI64, x->type.lanes), value); }
-inline Expr BitsOf(const Expr& x) { return Bitcast(kU64, x); }
+inline Expr GetBits(const Expr& x) { return Bitcast(kU64, x); }
 inline Expr FromBits(const Expr& bits) { return Bitcast(kF64, bits); }
 
 // The first 26 of x's 53 bits: a product of two such is exact, so that contraction changes nothing.
-inline Expr High(const Expr& x) { return FromBits(BitsOf(x) & BitsLike(x, ~uint64_t{0} << 27)); }
+inline Expr High(const Expr& x) { return FromBits(GetBits(x) & BitsLike(x, ~uint64_t{0} << 27)); }
 
 // A number as the sum of two, the second within an ulp or so of the first.
 struct Pair {

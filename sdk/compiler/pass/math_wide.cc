@@ -93,7 +93,7 @@ Angle Reduce(const Expr& x, const Binder& bind) {
 }
 
 // sin(remainder + quadrant * pi / 2)
-Expr SinOf(const Expr& x, const Expr& quadrant, const Expr& remainder, const Binder& bind) {
+Expr BuildSin(const Expr& x, const Expr& quadrant, const Expr& remainder, const Binder& bind) {
   const Expr r = bind("r", remainder);
   const Expr z = bind("z", r * r);
   const Expr sine = r + r * z *
@@ -112,14 +112,14 @@ Expr SinOf(const Expr& x, const Expr& quadrant, const Expr& remainder, const Bin
 Expr ExpandSin(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
   const Angle a = Reduce(x, bind);
-  const Expr y = SinOf(x, a.quadrant, a.remainder, bind);
+  const Expr y = BuildSin(x, a.quadrant, a.remainder, bind);
   return Select(x == Constant(x, 0.0), x, Select(IsFinite(x), y, Constant(x, kNan)));
 }
 
 Expr ExpandCos(Expr value, const Binder& bind) {
   const Expr x = bind("x", value);
   const Angle a = Reduce(x, bind);
-  const Expr y = SinOf(x, a.quadrant + LongLike(x, 1), a.remainder, bind);
+  const Expr y = BuildSin(x, a.quadrant + LongLike(x, 1), a.remainder, bind);
   return Select(IsFinite(x), y, Constant(x, kNan));
 }
 

@@ -30,7 +30,7 @@ class LoopNarrower : public Mutator {
     const StmtNode& made = *out->back();
     if (made.kind != StmtKind::kFor || made.for_kind != ForKind::kVectorized) return;
     StmtNode copy = made;
-    copy.lanes = std::min(made.lanes, LanesOf(made.body, bytes_));
+    copy.lanes = std::min(made.lanes, CountLanes(made.body, bytes_));
     out->back() = std::make_shared<const StmtNode>(std::move(copy));
   }
 

@@ -44,7 +44,7 @@ Expr Exp2(const Pair& t, const Binder& bind) {
   const Expr inexact = (t.low - (high - fraction)) * Constant(n, kLog2) + high * Constant(n, kLog2Rest);
   const Pair r = SumOfOrdered(exact, bind("inexact", inexact), bind);
   const Expr p = Constant(n, 1.0) + (r.high + (ExpTailF64(r.high) + (r.low + r.low * r.high)));
-  return ScaleF64(p, bind("bits", BitsOf(n + Constant(n, kShiftF64))), bind);
+  return ScaleF64(p, bind("bits", GetBits(n + Constant(n, kShiftF64))), bind);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class ReductionLowerer : public Hoister {
       loops = ScalarLoop(r, begin, end, e->args[2], partial, neutral);
     }
     for (Stmt& s : loops) Before(std::move(s));
-    return Bind("reduced", slots == 1 ? Load(partial, {Expr(0)}) : Joined(r.op, Load(partial, {AllOf(slots)})));
+    return Bind("reduced", slots == 1 ? Load(partial, {Expr(0)}) : Joined(r.op, Load(partial, {AllSlots(slots)})));
   }
 
  private:
@@ -86,7 +86,7 @@ class ReductionLowerer : public Hoister {
     return Bind("place", Load(at, {Expr(0)}));
   }
 
-  static Expr AllOf(int slots) { return Ramp(Expr(0), Expr(1), slots); }
+  static Expr AllSlots(int slots) { return Ramp(Expr(0), Expr(1), slots); }
 
   // As `lanes`.
   Expr Joined(Op op, Expr all) {
@@ -104,7 +104,7 @@ class ReductionLowerer : public Hoister {
   static Block VectorLoop(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body,
                           const Buffer& partial, const Expr& neutral) {
     const Type t = r.var->type;
-    const Expr all = AllOf(r.lanes), so_far = Load(partial, {all});
+    const Expr all = AllSlots(r.lanes), so_far = Load(partial, {all});
     Block out{Store(partial, {all}, Broadcast(neutral, r.lanes))};
     const Steps steps = MakeSteps(begin, end, r.lanes, &out);
     const Var step = MakeVar(r.var->name + "_step", t);
@@ -123,7 +123,7 @@ class ReductionLowerer : public Hoister {
     const Type t = r.var->type;
     const bool by_parts = r.lanes > kTailLanes && r.lanes % kTailLanes == 0;
     if (!by_parts) return TailPart(r, steps, body, partial, ConstInt(t, 0), r.lanes);
-    const Expr all = AllOf(r.lanes);
+    const Expr all = AllSlots(r.lanes);
     const Buffer copy = MakeBuffer("tail", partial->element, partial->shape, Scope::kLocal);
     Block out{Alloc(copy), Store(copy, {all}, Load(partial, {all}))};
     const Var part = MakeVar(r.var->name + "_part", t);

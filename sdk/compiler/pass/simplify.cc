@@ -23,7 +23,7 @@ namespace kernpack::sdk::ir {
 namespace {
 
 // The lane of a constant or of a broadcast one.
-const ExprNode* ConstantOf(const Expr& e) {
+const ExprNode* FindConstant(const Expr& e) {
   if (e->op == Op::kConst) return e.get();
   return e->op == Op::kBroadcast && e->args[0]->op == Op::kConst ? e->args[0].get() : nullptr;
 }
@@ -32,7 +32,7 @@ bool IsInt(const Expr& e, int64_t value) {
   return IsConstInt(e, &got) && got == value;
 }
 bool IsFloatOne(const Expr& e) {
-  const ExprNode* c = ConstantOf(e);
+  const ExprNode* c = FindConstant(e);
   return c && IsFloat(c->type) && DoubleFromLane(c->type, c->bits()) == 1.0;
 }
 
@@ -41,8 +41,8 @@ class Simplifier : public Mutator {
   Expr MutateExpr(const Expr& e) override {
     const Expr s = Mutator::MutateExpr(e);
     if (s->args.empty() || s->op == Op::kStrict) return s;
-    const ExprNode* a = ConstantOf(s->args[0]);
-    const ExprNode* b = s->args.size() > 1 ? ConstantOf(s->args[1]) : nullptr;
+    const ExprNode* a = FindConstant(s->args[0]);
+    const ExprNode* b = s->args.size() > 1 ? FindConstant(s->args[1]) : nullptr;
     switch (s->op) {
       case Op::kCast:
         if (a) return Const(s->type, EvalCast(a->type, s->type, a->bits()));
@@ -74,8 +74,8 @@ class Simplifier : public Mutator {
         substitution_[one->var.get()] = one->args[0];
         continue;
       }
-      if (one->kind == StmtKind::kIf && ConstantOf(one->args[0])) {
-        const Block& taken = ConstantOf(one->args[0])->bits() ? one->body : one->otherwise;
+      if (one->kind == StmtKind::kIf && FindConstant(one->args[0])) {
+        const Block& taken = FindConstant(one->args[0])->bits() ? one->body : one->otherwise;
         out->insert(out->end(), taken.begin(), taken.end());
         continue;
       }
@@ -86,7 +86,7 @@ class Simplifier : public Mutator {
  private:
   static bool HasNoEffect(const StmtNode& s) {
     if (s.kind == StmtKind::kIf) return s.body.empty() && s.otherwise.empty();
-    if (s.kind == StmtKind::kWhile) return ConstantOf(s.args[0]) && !ConstantOf(s.args[0])->bits();
+    if (s.kind == StmtKind::kWhile) return FindConstant(s.args[0]) && !FindConstant(s.args[0])->bits();
     if (s.kind != StmtKind::kFor) return false;
     int64_t first = 0, last = 0;
     return s.body.empty() || (IsConstInt(s.args[0], &first) && IsConstInt(s.args[1], &last) && first >= last);
@@ -104,8 +104,8 @@ class Simplifier : public Mutator {
     if (integer && s->op == Op::kMul && (IsInt(a, 0) || IsInt(b, 0))) return ConstInt(s->type, 0);
     if (integer && (s->op == Op::kDiv || s->op == Op::kFloorDiv) && IsInt(b, 1)) return a;
     if ((s->op == Op::kMul || s->op == Op::kDiv) && IsFloatOne(b)) return a;
-    if (IsBool(s->type) && s->op == Op::kAnd && ConstantOf(a)) return ConstantOf(a)->bits() ? b : a;
-    if (IsBool(s->type) && s->op == Op::kAnd && ConstantOf(b)) return ConstantOf(b)->bits() ? a : b;
+    if (IsBool(s->type) && s->op == Op::kAnd && FindConstant(a)) return FindConstant(a)->bits() ? b : a;
+    if (IsBool(s->type) && s->op == Op::kAnd && FindConstant(b)) return FindConstant(b)->bits() ? a : b;
     return s;
   }
 };

@@ -79,7 +79,7 @@ AngleF64 ReduceByBits(const Expr& x, const Binder& bind) {
   const Buffer table = MakeBuffer("two_over_pi", kU64, {Expr(static_cast<int64_t>(kTwoOverPi.size()))}, Scope::kLocal);
   bind.out->push_back(Alloc(table));
   for (int64_t i = 0; const uint64_t w : kTwoOverPi) bind.out->push_back(Store(table, {Expr(i++)}, Const(kU64, w)));
-  const Expr bits = bind("bits", BitsOf(x));
+  const Expr bits = bind("bits", GetBits(x));
   const Expr biased = Cast(kI64, (bits >> BitsLike(x, 52)) & BitsLike(x, 0x7ff));
   const Expr first = bind("first", Binary(Op::kMax, biased, LongLike(x, 1024)) - LongLike(x, 1024));
   const Expr word = bind("word", first >> LongLike(x, 6)), shift = bind("shift", Cast(kU64, first) & BitsLike(x, 63));

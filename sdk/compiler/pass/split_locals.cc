@@ -30,7 +30,7 @@ struct Place {
 };
 
 // Where a vector of consecutive elements is, if that is a constant.
-std::optional<Place> PlaceOf(const BufferNode& buffer, const std::vector<Expr>& indices) {
+std::optional<Place> GetPlace(const BufferNode& buffer, const std::vector<Expr>& indices) {
   int64_t first = 0, stride = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
     const bool last = d + 1 == indices.size();
@@ -45,7 +45,7 @@ std::optional<Place> PlaceOf(const BufferNode& buffer, const std::vector<Expr>& 
 }
 
 // Elements of a buffer whose extents are constants; else 0.
-int64_t SizeOf(const BufferNode& buffer) {
+int64_t GetSize(const BufferNode& buffer) {
   int64_t size = 1, extent = 0;
   for (const Expr& e : buffer.shape) size *= IsConstInt(e, &extent) ? extent : 0;
   return size;
@@ -72,8 +72,8 @@ class LaneFinder : public Visitor {
   void Access(const BufferNode* buffer, const std::vector<Expr>& indices, bool whole) {
     const auto found = lanes.find(buffer);
     if (found == lanes.end()) return;
-    const std::optional<Place> place = whole ? PlaceOf(*buffer, indices) : std::nullopt;
-    const bool fits = place && place->first % place->lanes == 0 && place->first + place->lanes <= SizeOf(*buffer) &&
+    const std::optional<Place> place = whole ? GetPlace(*buffer, indices) : std::nullopt;
+    const bool fits = place && place->first % place->lanes == 0 && place->first + place->lanes <= GetSize(*buffer) &&
                       (!found->second || found->second == place->lanes);
     found->second = fits ? place->lanes : -1;
   }
@@ -84,9 +84,9 @@ class LocalSplitter : public Mutator {
   explicit LocalSplitter(std::unordered_map<const BufferNode*, int> lanes) : lanes_(std::move(lanes)) {}
 
   void MutateStmt(const Stmt& s, Block* out) override {
-    if (s->kind == StmtKind::kAlloc && LanesOf(s->buffer) > 0) {
+    if (s->kind == StmtKind::kAlloc && CountLanes(s->buffer) > 0) {
       for (const Buffer& piece : Pieces(s->buffer)) out->push_back(At(s->position, Alloc(piece)));
-    } else if (s->kind == StmtKind::kStore && LanesOf(s->buffer) > 0) {
+    } else if (s->kind == StmtKind::kStore && CountLanes(s->buffer) > 0) {
       const std::vector<Expr> indices(s->args.begin(), s->args.end() - 1);
       const auto& [piece, all] = PieceAt(s->buffer, indices);
       out->push_back(At(s->position, Store(piece, {all}, MutateExpr(s->args.back()))));
@@ -95,7 +95,7 @@ class LocalSplitter : public Mutator {
     }
   }
   Expr MutateExpr(const Expr& e) override {
-    if (e->op != Op::kLoad || LanesOf(e->buffer()) <= 0) return Mutator::MutateExpr(e);
+    if (e->op != Op::kLoad || CountLanes(e->buffer()) <= 0) return Mutator::MutateExpr(e);
     const auto& [piece, all] = PieceAt(e->buffer(), e->args);
     return Load(piece, {all});
   }
@@ -104,15 +104,15 @@ class LocalSplitter : public Mutator {
   const std::unordered_map<const BufferNode*, int> lanes_;
   std::unordered_map<const BufferNode*, std::vector<Buffer>> pieces_;
 
-  int LanesOf(const Buffer& buffer) const {
+  int CountLanes(const Buffer& buffer) const {
     const auto found = lanes_.find(buffer.get());
     return found == lanes_.end() ? 0 : found->second;
   }
 
   const std::vector<Buffer>& Pieces(const Buffer& buffer) {
     std::vector<Buffer>& pieces = pieces_[buffer.get()];
-    const int64_t size = SizeOf(*buffer);
-    const int lanes = LanesOf(buffer);
+    const int64_t size = GetSize(*buffer);
+    const int lanes = CountLanes(buffer);
     for (int64_t first = 0; first < size; first += lanes) {
       const std::string name = size == lanes ? buffer->name : buffer->name + "_" + std::to_string(first);
       pieces.push_back(MakeBuffer(name, buffer->element, {Expr(int64_t{lanes})}, Scope::kLocal));
@@ -121,7 +121,7 @@ class LocalSplitter : public Mutator {
   }
 
   std::pair<Buffer, Expr> PieceAt(const Buffer& buffer, const std::vector<Expr>& indices) {
-    const Place place = *PlaceOf(*buffer, indices);
+    const Place place = *GetPlace(*buffer, indices);
     return {pieces_.at(buffer.get())[static_cast<size_t>(place.first / place.lanes)],
             Ramp(Expr(0), Expr(1), place.lanes)};
   }

@@ -198,7 +198,7 @@ class VectorSplitter : public Hoister {
 
 IRModule SplitVectors(const IRModule& module, int bytes) {
   IRModule out = module;
-  for (PrimFunc& f : out.functions) f = WithBody(*f, VectorSplitter(LanesOf(f->body, bytes)).MutateBlock(f->body));
+  for (PrimFunc& f : out.functions) f = WithBody(*f, VectorSplitter(CountLanes(f->body, bytes)).MutateBlock(f->body));
   return out;
 }
 

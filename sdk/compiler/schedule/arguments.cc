@@ -16,7 +16,7 @@ void CheckCount(const std::string& primitive, const Args& args, size_t least, si
   KP_THROW(ValueError) << primitive << ": expected (" << wanted << "), got " << args.size() << " arguments";
 }
 
-int64_t IntegerOf(const std::string& what, const std::string& text) {
+int64_t ParseInteger(const std::string& what, const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
@@ -24,13 +24,13 @@ int64_t IntegerOf(const std::string& what, const std::string& text) {
   return value;
 }
 
-Tail TailOf(const std::string& place, const Args& args, size_t at) {
+Tail ParseTail(const std::string& place, const Args& args, size_t at) {
   if (args.size() <= at || args[at] == "peeled") return Tail::kPeeled;
   if (args[at] == "masked") return Tail::kMasked;
   KP_THROW(ValueError) << place << "expected the tail to be peeled or masked, got '" << args[at] << '\'';
 }
 
-int LaunchIndexOf(const std::string& place, const std::string& text) {
+int ParseLaunchIndex(const std::string& place, const std::string& text) {
   for (int i = 0; i < 6; ++i) {
     if (text == kLaunchIndices[i]) return i;
   }

@@ -11,11 +11,11 @@ namespace kernpack::sdk::ir {
 // ValueError unless there are `least` to `most`; `wanted` says what they are.
 void CheckCount(const std::string& primitive, const Args& args, size_t least, size_t most, const char* wanted);
 // ValueError, beginning with `what`, for what isn't an integer.
-int64_t IntegerOf(const std::string& what, const std::string& text);
+int64_t ParseInteger(const std::string& what, const std::string& text);
 // "peeled" or "masked" at place `at`; peeled when it is absent.
-Tail TailOf(const std::string& place, const Args& args, size_t at);
+Tail ParseTail(const std::string& place, const Args& args, size_t at);
 // "block.x" is 0 ... "thread.z" is 5.
-int LaunchIndexOf(const std::string& place, const std::string& text);
+int ParseLaunchIndex(const std::string& place, const std::string& text);
 const char* LaunchIndexName(int index);
 // "parallel", "vectorized", "bound to thread.x", ...
 std::string MarkName(const Mark& mark);

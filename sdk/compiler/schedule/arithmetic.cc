@@ -31,7 +31,7 @@ Expr Quotient(const Expr& a, int64_t divisor) { return divisor == 1 ? a : Fold(O
 Expr CeilDiv(const Expr& a, int64_t divisor) { return divisor == 1 ? a : Quotient(Sum(a, Expr(divisor - 1)), divisor); }
 Expr Smaller(const Expr& a, const Expr& b) { return Equal(a, b) ? a : Fold(Op::kMin, a, b); }
 Expr Larger(const Expr& a, const Expr& b) { return Equal(a, b) ? a : Fold(Op::kMax, a, b); }
-Expr InTypeOf(const Var& var, const Expr& a) { return a->type == var->type ? a : Cast(var->type, a); }
+Expr CastLike(const Var& var, const Expr& a) { return a->type == var->type ? a : Cast(var->type, a); }
 Expr AsIndex(const Expr& a) { return a->type == kI64 ? a : Cast(kI64, a); }
 
 }  // namespace kernpack::sdk::ir

@@ -14,7 +14,7 @@ Expr CeilDiv(const Expr& a, int64_t divisor);
 Expr Smaller(const Expr& a, const Expr& b);
 Expr Larger(const Expr& a, const Expr& b);
 Expr AsIndex(const Expr& a);  // in 64 bits
-Expr InTypeOf(const Var& var, const Expr& a);
+Expr CastLike(const Var& var, const Expr& a);
 
 }  // namespace kernpack::sdk::ir
 

@@ -36,8 +36,8 @@ std::string SplitAxis(ScheduleState* state, const Args& args) {
   StageState& s = state->FindStage("split", args[0]);
   const size_t axis = FindAxis("split", s, args[1]);
   const std::string place = Place("split", s, args[1]);
-  const int64_t factor = IntegerOf(place + "factor", args[2]);
-  const Tail tail = TailOf(place, args, 3);
+  const int64_t factor = ParseInteger(place + "factor", args[2]);
+  const Tail tail = ParseTail(place, args, 3);
   if (factor < 1 || factor > (1 << 30)) KP_THROW(ValueError) << place << "expected a factor from 1, got " << factor;
   CheckSerial(place, s.axes[axis]);
   CheckNothingComputedAt(*state, place, s, args[1]);
@@ -47,7 +47,7 @@ std::string SplitAxis(ScheduleState* state, const Args& args) {
   r.outer = AddAxis(&s, args[1] + "_o", reduction);
   r.inner = AddAxis(&s, args[1] + "_i", reduction);
   s.relations.push_back(r);
-  const auto at = s.leaves.begin() + static_cast<long>(s.PlaceOf(axis));
+  const auto at = s.leaves.begin() + static_cast<long>(s.GetPlace(axis));
   *at = r.outer;
   s.leaves.insert(at + 1, r.inner);
   return s.axes[r.outer].name;
@@ -58,7 +58,7 @@ std::string FuseAxes(ScheduleState* state, const Args& args) {
   StageState& s = state->FindStage("fuse", args[0]);
   const size_t outer = FindAxis("fuse", s, args[1]), inner = FindAxis("fuse", s, args[2]);
   const std::string place = Place("fuse", s, args[1]);
-  if (s.PlaceOf(outer) + 1 != s.PlaceOf(inner)) {
+  if (s.GetPlace(outer) + 1 != s.GetPlace(inner)) {
     KP_THROW(ValueError) << place << "'" << args[2] << "' is not the next loop inside it; reorder first";
   }
   if (s.axes[outer].is_reduction != s.axes[inner].is_reduction) {
@@ -73,7 +73,7 @@ std::string FuseAxes(ScheduleState* state, const Args& args) {
   if (reduction) CheckLoopsMayJoin(place, s);
   const size_t fused = AddAxis(&s, args[1] + "_" + args[2], reduction);
   s.relations.push_back({Relation::kFuse, outer, inner, fused});
-  const auto at = s.leaves.begin() + static_cast<long>(s.PlaceOf(outer));
+  const auto at = s.leaves.begin() + static_cast<long>(s.GetPlace(outer));
   *at = fused;
   s.leaves.erase(at + 1);
   return s.axes[fused].name;
@@ -85,7 +85,7 @@ std::string ReorderAxes(ScheduleState* state, const Args& args) {
   std::vector<size_t> wanted, places;
   for (size_t i = 1; i < args.size(); ++i) {
     wanted.push_back(FindAxis("reorder", s, args[i]));
-    places.push_back(s.PlaceOf(wanted.back()));
+    places.push_back(s.GetPlace(wanted.back()));
     if (std::count(wanted.begin(), wanted.end(), wanted.back()) > 1)
       KP_THROW(ValueError) << Place("reorder", s, args[i]) << "it is named twice";
   }

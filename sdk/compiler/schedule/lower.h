@@ -68,7 +68,7 @@ class Lowerer {
   Expr Tails(Nest* nest);
   Expr PartsThatAreThere(const Nest& nest, size_t first, size_t depth);
   // The value of an axis whose loops are open.
-  Expr ValueOf(const Nest& nest, size_t axis);
+  Expr GetValue(const Nest& nest, size_t axis);
   template <class F>
   void Counting(const StageState& s, size_t axis, F body);
 

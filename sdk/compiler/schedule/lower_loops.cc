@@ -26,7 +26,7 @@ Expr Both(const Expr& a, const Expr& b) { return a && b ? a & b : a ? a : b; }
 // Axes that were split from the axis, or fused with it, get a new extent.
 void ForgetParts(const StageState& s, size_t axis, std::vector<Expr>* extent) {
   (*extent)[axis] = Expr();
-  const Relation* r = PartsOf(s, axis);
+  const Relation* r = FindParts(s, axis);
   if (!r) return;
   if (r->kind == Relation::kFuse) return ForgetParts(s, r->whole, extent);
   ForgetParts(s, r->outer, extent);
@@ -37,12 +37,12 @@ void ForgetParts(const StageState& s, size_t axis, std::vector<Expr>* extent) {
 
 template <class F>
 void Lowerer::Counting(const StageState& s, size_t axis, F body) {
-  facts_.counters.emplace_back(s.axes[axis].var.get(), regions_.RangeOf(s, axis));
+  facts_.counters.emplace_back(s.axes[axis].var.get(), regions_.GetRange(s, axis));
   body();
   facts_.counters.pop_back();
 }
 
-Expr Lowerer::ValueOf(const Nest& nest, size_t axis) { return regions_.ToExpr(regions_.AxisPoly(*nest.stage, axis)); }
+Expr Lowerer::GetValue(const Nest& nest, size_t axis) { return regions_.ToExpr(regions_.AxisPoly(*nest.stage, axis)); }
 
 // Extents of what was split or fused follow from those of its parts. Extents given already stay.
 void Lowerer::FillExtents(Nest* nest) {
@@ -62,7 +62,7 @@ void Lowerer::FillExtents(Nest* nest) {
 bool Lowerer::IsPeeled(const StageState& s, const Relation& r) const {
   if (r.kind != Relation::kSplit || r.tail != Tail::kPeeled || s.HasThreads() || !s.IsLeaf(r.outer)) return false;
   const auto first = s.leaves.begin();
-  return IsCovered(s, r.inner, {first + static_cast<long>(s.PlaceOf(r.outer)) + 1, s.leaves.end()});
+  return IsCovered(s, r.inner, {first + static_cast<long>(s.GetPlace(r.outer)) + 1, s.leaves.end()});
 }
 
 void Lowerer::EmitLaunch(Nest nest, Block* out) {
@@ -75,7 +75,7 @@ void Lowerer::EmitLaunch(Nest nest, Block* out) {
     const int index = s.axes[a].mark.index;
     extents[static_cast<size_t>(index)] = Larger(nest.extent[a], Expr(0));
     body.push_back(Let(s.axes[a].var, Cast(kI64, index < 3 ? BlockIndex(index) : ThreadIndex(index - 3))));
-    facts_.counters.emplace_back(s.axes[a].var.get(), regions_.RangeOf(s, a));
+    facts_.counters.emplace_back(s.axes[a].var.get(), regions_.GetRange(s, a));
     nest.open.push_back(a);
   }
   for (size_t i = depth; i < s.leaves.size(); ++i) {
@@ -180,11 +180,11 @@ void Lowerer::BindFused(Nest* nest, Block* out) {
     if (r->kind != Relation::kFuse || nest->bound[r->whole] || !IsCovered(s, r->whole, nest->open)) continue;
     if (nest->is_initial && s.axes[r->whole].is_reduction) continue;
     nest->bound[r->whole] = true;
-    const Expr value = ValueOf(*nest, r->whole), inner = nest->extent[r->inner];
+    const Expr value = GetValue(*nest, r->whole), inner = nest->extent[r->inner];
     out->push_back(Let(s.axes[r->outer].var, value / inner));
     out->push_back(Let(s.axes[r->inner].var, value % inner));
     for (const size_t part : {r->outer, r->inner})
-      facts_.counters.emplace_back(s.axes[part].var.get(), regions_.RangeOf(s, part));
+      facts_.counters.emplace_back(s.axes[part].var.get(), regions_.GetRange(s, part));
   }
 }
 
@@ -199,7 +199,7 @@ Expr Lowerer::Tails(Nest* nest) {
     int64_t extent = 0;
     if ((nest->is_initial && s.axes[r.whole].is_reduction) || IsPeeled(s, r)) continue;
     if (IsConstInt(nest->extent[r.whole], &extent) && extent % r.factor == 0) continue;
-    all = Both(all, ValueOf(*nest, r.whole) < nest->extent[r.whole]);
+    all = Both(all, GetValue(*nest, r.whole) < nest->extent[r.whole]);
   }
   return all;
 }
@@ -258,8 +258,8 @@ Expr Lowerer::PartsThatAreThere(const Nest& nest, size_t first, size_t depth) {
                  closed = s.leaves.begin() + static_cast<long>(depth);
       if (part.kind != Relation::kSplit || part.whole != r.inner || !IsCovered(s, r.outer, nest.open)) continue;
       if (std::find(opened, closed, part.outer) == closed) continue;
-      const Expr start = Product(ValueOf(nest, r.outer), Expr(r.factor));
-      const Expr begin = Sum(start, Product(ValueOf(nest, part.outer), Expr(part.factor)));
+      const Expr start = Product(GetValue(nest, r.outer), Expr(r.factor));
+      const Expr begin = Sum(start, Product(GetValue(nest, part.outer), Expr(part.factor)));
       all = Both(all, begin < nest.extent[r.whole]);
     }
   }

@@ -90,7 +90,7 @@ bool Lowerer::MayOverrun(const StageState& s) {
   std::vector<Poly> base;
   for (const Interval& span : regions_.Of(s)) base.push_back(span.low);
   const size_t outside = facts_.counters.size();
-  for (const size_t a : s.leaves) facts_.counters.emplace_back(s.axes[a].var.get(), regions_.RangeOf(s, a));
+  for (const size_t a : s.leaves) facts_.counters.emplace_back(s.axes[a].var.get(), regions_.GetRange(s, a));
   InBounds check(facts_, &regions_, std::move(sized));
   check.VisitExpr(WriteBody(s, base, {}));
   facts_.counters.resize(outside);

@@ -51,7 +51,7 @@ std::optional<int64_t> ConstantExtent(const StageState& s, size_t axis) {
 std::string MarkParallel(ScheduleState* state, const Args& args) {
   CheckCount("parallel", args, 2, 3, "stage, axis, grain");
   const Loop loop = FindLoop(state, "parallel", args);
-  const int64_t grain = args.size() > 2 ? IntegerOf(loop.place + "grain", args[2]) : 0;
+  const int64_t grain = args.size() > 2 ? ParseInteger(loop.place + "grain", args[2]) : 0;
   if (grain < 0 || grain > (1 << 30))
     KP_THROW(ValueError) << loop.place << "expected a grain of 0 or more, got " << grain;
   if (loop.state().is_reduction) {
@@ -75,8 +75,8 @@ std::string MarkVectorized(ScheduleState* state, const Args& args) {
   CheckCount("vectorize", args, 3, 4, "stage, axis, lanes, peeled or masked");
   const Loop loop = FindLoop(state, "vectorize", args);
   const StageState& s = *loop.stage;
-  const int64_t lanes = IntegerOf(loop.place + "lanes", args[2]);
-  const Tail tail = TailOf(loop.place, args, 3);
+  const int64_t lanes = ParseInteger(loop.place + "lanes", args[2]);
+  const Tail tail = ParseTail(loop.place, args, 3);
   if (lanes < 2 || lanes > kMaxLanes || (lanes & (lanes - 1)))
     KP_THROW(ValueError) << loop.place << "expected 2, 4, ... or " << kMaxLanes << " lanes, got " << lanes;
   if (loop.state().is_reduction) {
@@ -123,7 +123,7 @@ std::string BindAxis(ScheduleState* state, const Args& args) {
   CheckCount("bind", args, 3, 3, "stage, axis, block.x ... thread.z");
   const Loop loop = FindLoop(state, "bind", args);
   StageState& s = *loop.stage;
-  const int index = LaunchIndexOf(loop.place, args[2]);
+  const int index = ParseLaunchIndex(loop.place, args[2]);
   if (loop.state().is_reduction)
     RefuseReduction(loop, "whose iterations all change the same element; bind spatial axes");
   for (const size_t a : s.leaves) {

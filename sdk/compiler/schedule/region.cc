@@ -9,7 +9,7 @@
 
 namespace kernpack::sdk::ir {
 
-const Relation* PartsOf(const StageState& s, size_t axis) {
+const Relation* FindParts(const StageState& s, size_t axis) {
   for (const Relation& r : s.relations) {
     if (r.kind == Relation::kSplit ? r.whole == axis : r.outer == axis || r.inner == axis) return &r;
   }
@@ -17,7 +17,7 @@ const Relation* PartsOf(const StageState& s, size_t axis) {
 }
 
 bool IsCovered(const StageState& s, size_t axis, const std::vector<size_t>& leaves) {
-  const Relation* r = PartsOf(s, axis);
+  const Relation* r = FindParts(s, axis);
   if (!r) return std::count(leaves.begin(), leaves.end(), axis) != 0;
   if (r->kind == Relation::kFuse) return IsCovered(s, r->whole, leaves);
   return IsCovered(s, r->outer, leaves) && IsCovered(s, r->inner, leaves);
@@ -90,19 +90,20 @@ Expr Regions::ToExpr(const Poly& p) const {
 }
 
 Poly Regions::AxisPoly(const StageState& s, size_t axis) const {
-  const Relation* r = PartsOf(s, axis);
+  const Relation* r = FindParts(s, axis);
   if (!r || r->kind == Relation::kFuse) return Poly(s.axes[axis].var.get());
   const std::optional<Poly> scaled = Poly::Multiply(AxisPoly(s, r->outer), Poly(r->factor));
   const std::optional<Poly> sum = scaled ? Poly::Add(*scaled, AxisPoly(s, r->inner)) : std::nullopt;
   return sum ? *sum : Poly(s.axes[axis].var.get());
 }
 
-Poly Regions::MostOf(const StageState& s, size_t axis) {
+Poly Regions::GetUpperBound(const StageState& s, size_t axis) {
   for (const Relation& r : s.relations) {
     if (r.kind == Relation::kSplit && r.inner == axis) return Poly(r.factor);
-    if (r.kind == Relation::kSplit && r.outer == axis) return ExtentPoly(CeilDiv(ToExpr(MostOf(s, r.whole)), r.factor));
+    if (r.kind == Relation::kSplit && r.outer == axis)
+      return ExtentPoly(CeilDiv(ToExpr(GetUpperBound(s, r.whole)), r.factor));
     if (r.kind == Relation::kFuse && r.whole == axis) {
-      const Poly outer = MostOf(s, r.outer), inner = MostOf(s, r.inner);
+      const Poly outer = GetUpperBound(s, r.outer), inner = GetUpperBound(s, r.inner);
       const std::optional<Poly> product = Poly::Multiply(outer, inner);
       return product ? *product : ExtentPoly(Product(ToExpr(outer), ToExpr(inner)));
     }
@@ -111,8 +112,8 @@ Poly Regions::MostOf(const StageState& s, size_t axis) {
   return has_region ? Of(s)[axis].size : ExtentPoly(s.axes[axis].extent);
 }
 
-Facts::Range Regions::RangeOf(const StageState& s, size_t axis) {
-  return {Poly(), *Poly::Add(MostOf(s, axis), Poly(-1))};
+Facts::Range Regions::GetRange(const StageState& s, size_t axis) {
+  return {Poly(), *Poly::Add(GetUpperBound(s, axis), Poly(-1))};
 }
 
 Region Regions::Whole(const StageState& s) {
@@ -217,7 +218,7 @@ Region Regions::Needed(const StageState& s) {
   Extremes extremes(s.stage.buffer.get(), s.stage.spatial.size());
   std::set<const VarNode*> known;
   for (const StageState& reader : state_.stages) {
-    const std::vector<Buffer> buffers = BuffersOf(reader.stage.body);
+    const std::vector<Buffer> buffers = CollectBuffers(reader.stage.body);
     if (!std::count(buffers.begin(), buffers.end(), s.stage.buffer)) continue;
     const std::vector<LoopAround> around = LoopsAround(state_, reader);
     std::vector<LoopAround> varying = shared;
@@ -235,7 +236,7 @@ Region Regions::Needed(const StageState& s) {
         if (r.kind != Relation::kFuse) continue;
         for (const size_t a : {r.outer, r.inner}) {
           if (IsCovered(*stage, r.whole, leaves)) {
-            facts.counters.emplace_back(stage->axes[a].var.get(), RangeOf(*stage, a));
+            facts.counters.emplace_back(stage->axes[a].var.get(), GetRange(*stage, a));
           } else {
             late.push_back({stage, a});
           }
@@ -244,11 +245,11 @@ Region Regions::Needed(const StageState& s) {
     }
     varying.insert(varying.end(), late.begin(), late.end());
     for (const LoopAround& l : fixed)
-      facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), RangeOf(*l.stage, l.axis));
+      facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), GetRange(*l.stage, l.axis));
     for (const auto& counter : facts.counters) known.insert(counter.first);
     const size_t first = facts.counters.size();
     for (const LoopAround& l : varying)
-      facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), RangeOf(*l.stage, l.axis));
+      facts.counters.emplace_back(l.stage->axes[l.axis].var.get(), GetRange(*l.stage, l.axis));
     for (size_t a = 0; a < reader.Roots(); ++a) {
       Poly value = AxisPoly(reader, a);
       if (a < reader.stage.spatial.size()) value = *Poly::Add(value, Of(reader)[a].low);

@@ -28,11 +28,11 @@ class Regions {
   // The value of an axis within what is computed, of the variables of loops, and of axes that were fused.
   Poly AxisPoly(const StageState& s, size_t axis) const;
   // The most iterations that the axis can have.
-  Poly MostOf(const StageState& s, size_t axis);
+  Poly GetUpperBound(const StageState& s, size_t axis);
   // Variables that are not negative, and nothing else.
   const Facts& Base() const { return base_; }
   // Of the loop of an axis.
-  Facts::Range RangeOf(const StageState& s, size_t axis);
+  Facts::Range GetRange(const StageState& s, size_t axis);
 
  private:
   const ScheduleState& state_;
@@ -54,7 +54,7 @@ class Regions {
 // True if these loops contain all loops of the axis's parts.
 bool IsCovered(const StageState& s, size_t axis, const std::vector<size_t>& leaves);
 // Of the relation that split or fused the axis; null when it is a loop.
-const Relation* PartsOf(const StageState& s, size_t axis);
+const Relation* FindParts(const StageState& s, size_t axis);
 
 }  // namespace kernpack::sdk::ir
 

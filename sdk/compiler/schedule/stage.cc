@@ -109,7 +109,7 @@ StageProgram StageBuilder::Finish() const {
   const auto is_result = [](const Stage& s) { return s.is_result; };
   if (std::none_of(program_.stages.begin(), program_.stages.end(), is_result))
     KP_THROW(ValueError) << program_.function.name << ": no stage is a result";
-  const std::set<const VarNode*> known = VariablesOf(program_.function);
+  const std::set<const VarNode*> known = CollectVariables(program_.function);
   for (const Stage& s : program_.stages) {
     if (const VarNode* unknown = FindUnknown(s, known)) {
       KP_THROW(ValueError) << program_.function.name << ": stage '" << s.name << "' uses '" << unknown->name

@@ -29,7 +29,7 @@ std::string FreeName(const ScheduleState& state, const std::string& wanted) {
 // A buffer that `reader` reads, by name.
 Buffer FindSource(const std::string& primitive, const StageState& reader, const std::string& source) {
   std::string names;
-  for (const Buffer& b : BuffersOf(reader.stage.body)) {
+  for (const Buffer& b : CollectBuffers(reader.stage.body)) {
     if (b->name == source) return b;
     names += (names.empty() ? "" : ", ") + b->name;
   }
@@ -44,7 +44,7 @@ std::vector<StageAxis> AxesLike(const Buffer& source) {
   return axes;
 }
 
-std::vector<Expr> ValuesOf(const std::vector<StageAxis>& axes) {
+std::vector<Expr> GetValues(const std::vector<StageAxis>& axes) {
   std::vector<Expr> out;
   for (const StageAxis& a : axes) out.emplace_back(a.var);
   return out;
@@ -101,7 +101,7 @@ void CheckAttachment(const ScheduleState& state, const StageState& s) {
   }
   bool read = false;
   for (const StageState& reader : state.stages) {
-    const std::vector<Buffer> buffers = BuffersOf(reader.stage.body);
+    const std::vector<Buffer> buffers = CollectBuffers(reader.stage.body);
     if (!std::count(buffers.begin(), buffers.end(), s.stage.buffer)) continue;
     read = true;
     // The reader's loops must lie inside the consumer's, from that axis on.
@@ -109,7 +109,7 @@ void CheckAttachment(const ScheduleState& state, const StageState& s) {
     bool inside = &reader == &consumer;
     for (size_t i = 0; i + 1 < chain.size() && !inside; ++i) {
       inside = chain[i + 1] == &consumer &&
-               consumer.PlaceOf(FindAxis("compute_at", consumer, chain[i]->consumer_axis)) >= consumer.PlaceOf(axis);
+               consumer.GetPlace(FindAxis("compute_at", consumer, chain[i]->consumer_axis)) >= consumer.GetPlace(axis);
     }
     if (!inside) {
       KP_THROW(ValueError) << place << "stage '" << reader.name()
@@ -147,7 +147,7 @@ std::string CacheReads(ScheduleState* state, const Args& args) {
   Stage copy;
   copy.name = FreeName(*state, args[0] + "_cache");
   copy.spatial = AxesLike(source);
-  copy.body = Load(source, ValuesOf(copy.spatial));
+  copy.body = Load(source, GetValues(copy.spatial));
   copy.buffer = BufferFor(copy.name, source->element, copy.spatial);
   Redirect redirect(source, copy.buffer, [](std::vector<Expr> indices) { return indices; });
   reader.stage.body = redirect.MutateExpr(reader.stage.body);
@@ -173,7 +173,7 @@ std::string CacheWrites(ScheduleState* state, const Args& args) {
   copy.buffer = s.stage.buffer;
   copy.is_result = s.stage.is_result;
   for (const StageAxis& a : s.stage.spatial) copy.spatial.push_back({MakeVar(a.var->name, kI64), a.extent});
-  copy.body = Load(inner.buffer, ValuesOf(copy.spatial));
+  copy.body = Load(inner.buffer, GetValues(copy.spatial));
   s = MakeStageState(std::move(copy));
   const std::string name = inner.name;
   InsertBefore(state, args[0], std::move(inner));
@@ -185,7 +185,7 @@ std::string PackReads(ScheduleState* state, const Args& args) {
   StageState& reader = state->FindStage("pack", args[1]);
   const Buffer source = FindSource("pack", reader, args[0]);
   const int64_t rank = static_cast<int64_t>(source->shape.size());
-  const int64_t dim = IntegerOf("pack: dimension", args[2]), factor = IntegerOf("pack: factor", args[3]);
+  const int64_t dim = ParseInteger("pack: dimension", args[2]), factor = ParseInteger("pack: factor", args[3]);
   if (dim < 0 || dim >= rank)
     KP_THROW(ValueError) << "pack: '" << args[0] << "' has " << rank << " dimensions, got dimension " << dim;
   if (factor < 1 || factor > (1 << 20)) KP_THROW(ValueError) << "pack: expected a factor from 1, got " << factor;
@@ -196,7 +196,7 @@ std::string PackReads(ScheduleState* state, const Args& args) {
   copy.name = FreeName(*state, args[0] + "_pack");
   const StageAxis panel{MakeVar("panel", kI64), CeilDiv(extent, factor)}, lane{MakeVar("lane", kI64), Expr(factor)};
   std::vector<StageAxis> others = AxesLike(source);
-  std::vector<Expr> indices = ValuesOf(others);
+  std::vector<Expr> indices = GetValues(others);
   others.erase(others.begin() + static_cast<long>(cut));
   indices[cut] = Expr(panel.var) * Expr(factor) + Expr(lane.var);
   copy.spatial.push_back(panel);

@@ -26,7 +26,7 @@ bool HasAxis(const StageState& s, const std::string& name) {
 
 bool StageState::IsLeaf(size_t axis) const { return std::count(leaves.begin(), leaves.end(), axis) != 0; }
 
-size_t StageState::PlaceOf(size_t axis) const {
+size_t StageState::GetPlace(size_t axis) const {
   return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), axis) - leaves.begin());
 }
 
@@ -93,7 +93,7 @@ StageState MakeStageState(Stage stage) {
   return s;
 }
 
-std::vector<Buffer> BuffersOf(const Expr& body) {
+std::vector<Buffer> CollectBuffers(const Expr& body) {
   LoadedBuffers loads;
   loads.VisitExpr(body);
   return std::move(loads.buffers);

@@ -45,7 +45,7 @@ struct StageState {
   bool IsAttached() const { return !consumer.empty(); }
   size_t Roots() const { return stage.spatial.size() + stage.reduced.size(); }
   bool IsLeaf(size_t axis) const;
-  size_t PlaceOf(size_t axis) const;  // among the leaves
+  size_t GetPlace(size_t axis) const;  // among the leaves
   // Order decides the result: floats that are joined.
   bool OrderMatters() const { return stage.combine && !IsInteger(stage.body->type) && !IsBool(stage.body->type); }
   // The reduction is written as loops that update the element, not as a `reduce` expression.
@@ -69,7 +69,7 @@ std::string Place(const std::string& primitive, const StageState& s, const std::
 size_t AddAxis(StageState* s, std::string name, bool is_reduction);
 StageState MakeStageState(Stage stage);
 // The buffers that a stage loads from.
-std::vector<Buffer> BuffersOf(const Expr& body);
+std::vector<Buffer> CollectBuffers(const Expr& body);
 // Stages whose loops enclose those of s, from s outward, s first.
 std::vector<const StageState*> Enclosing(const ScheduleState& state, const StageState& s);
 

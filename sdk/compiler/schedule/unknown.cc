@@ -24,7 +24,7 @@ class UnknownFinder : public Visitor {
 
 }  // namespace
 
-std::set<const VarNode*> VariablesOf(const FuncNode& function) {
+std::set<const VarNode*> CollectVariables(const FuncNode& function) {
   std::set<const VarNode*> out;
   for (const Var& v : ShapeVars(function)) out.insert(v.get());
   for (const Param& p : function.params) {

@@ -25,7 +25,7 @@ struct Request {
   AttrMap features;
 };
 
-const TargetKind& KindOf(const AttrMap& config) {
+const TargetKind& GetKind(const AttrMap& config) {
   const auto kind = config.find("kind");
   if (kind == config.end()) {
     KP_THROW(ValueError) << "a target's config needs \"kind\" (or \"tag\"); kinds: " << List(TargetKind::List());
@@ -59,7 +59,7 @@ bool IsName(std::string_view text) {
 
 Request Sort(const AttrMap& config, const Nesting& nesting) {
   Request request;
-  request.kind = &KindOf(config);
+  request.kind = &GetKind(config);
   for (const auto& [key, value] : config) {
     if (key == "kind" || value.is_none()) continue;
     if (key.starts_with(kFeature)) {

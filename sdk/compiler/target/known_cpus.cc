@@ -32,7 +32,7 @@ namespace {
 
 using Entries = std::span<const host::CpuEntry>;
 
-std::vector<std::string_view> NamesOf(Entries entries) {
+std::vector<std::string_view> GetNames(Entries entries) {
   std::vector<std::string_view> names;
   for (const host::CpuEntry& entry : entries) names.push_back(entry.name);
   return names;
@@ -43,7 +43,7 @@ std::string Advice(const host::UnknownCpuName& unknown) {
   std::vector<std::string_view> names;
   for (const host::CpuArch* arch : host::CpuArchs()) {
     if (unknown.arch && unknown.arch != arch) continue;
-    const std::vector<std::string_view> more = NamesOf(unknown.is_feature ? arch->features : arch->models);
+    const std::vector<std::string_view> more = GetNames(unknown.is_feature ? arch->features : arch->models);
     names.insert(names.end(), more.begin(), more.end());
   }
   std::string text = unknown.arch ? " among those of " + std::string(unknown.arch->name) : "";
@@ -62,7 +62,7 @@ const host::CpuArch& ArchNamed(std::string_view architecture) {
 
 }  // namespace
 
-host::CpuSpec CpuOf(std::string_view triple, std::string_view cpu, const std::vector<std::string_view>& attributes) {
+host::CpuSpec FindCpu(std::string_view triple, std::string_view cpu, const std::vector<std::string_view>& attributes) {
   host::CpuSpec spec;
   host::UnknownCpuName unknown;
   const std::string problem = host::ReadCpuSpec(triple, cpu, attributes, &spec, &unknown);
@@ -71,11 +71,11 @@ host::CpuSpec CpuOf(std::string_view triple, std::string_view cpu, const std::ve
 }
 
 std::vector<std::string_view> CpuModels(std::string_view architecture) {
-  return NamesOf(ArchNamed(architecture).models);
+  return GetNames(ArchNamed(architecture).models);
 }
 
 std::vector<std::string_view> CpuFeatureNames(std::string_view architecture) {
-  return NamesOf(ArchNamed(architecture).features);
+  return GetNames(ArchNamed(architecture).features);
 }
 
 }  // namespace sdk

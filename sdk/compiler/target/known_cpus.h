@@ -18,7 +18,7 @@ extern const CpuArch kRiscv64Cpu;
 namespace kernpack::sdk {
 
 // As host::ReadCpuSpec. ValueError for an unknown processor or feature names the nearest and all that are known.
-host::CpuSpec CpuOf(std::string_view triple, std::string_view cpu, const std::vector<std::string_view>& attributes);
+host::CpuSpec FindCpu(std::string_view triple, std::string_view cpu, const std::vector<std::string_view>& attributes);
 
 // ValueError when the architecture isn't known.
 std::vector<std::string_view> CpuModels(std::string_view architecture);

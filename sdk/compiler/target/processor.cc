@@ -11,7 +11,7 @@
 namespace kernpack::sdk {
 namespace {
 
-std::string TextOf(const TargetSpec& spec, std::string_view name) {
+std::string GetText(const TargetSpec& spec, std::string_view name) {
   const auto found = spec.attrs.find(name);
   return found == spec.attrs.end() ? std::string() : *found->second.If<std::string>();
 }
@@ -57,8 +57,8 @@ int64_t VectorWidth(const AttrMap& features) {
 }  // namespace
 
 void ParseProcessor(TargetSpec& spec) {
-  const std::string triple = TextOf(spec, "mtriple");
-  const std::string cpu = TextOf(spec, "mcpu");
+  const std::string triple = GetText(spec, "mtriple");
+  const std::string cpu = GetText(spec, "mcpu");
   const std::string changes = SortChanges(spec);
   if (cpu == "native") {
     KP_THROW(ValueError)
@@ -68,7 +68,7 @@ void ParseProcessor(TargetSpec& spec) {
   if (triple.empty() && cpu.empty() && changes.empty()) return;
   std::vector<std::string_view> list;
   if (!changes.empty()) host::SplitQuoted(changes, ",", &list);
-  const host::CpuSpec processor = CpuOf(triple, cpu, list);
+  const host::CpuSpec processor = FindCpu(triple, cpu, list);
   if (!processor.arch) return;
   const std::string arch(processor.arch->name);
   spec.features.insert_or_assign("arch", arch);

@@ -67,7 +67,7 @@ void ApplyEnvironment() {
 __attribute__((constructor)) void AtLoad() { ApplyEnvironment(); }
 
 StreamOpaque* AsStream(void* stream) { return static_cast<StreamOpaque*>(stream); }
-ContextOpaque* ContextOf(int device) {
+ContextOpaque* GetContext(int device) {
   return device < 0 ? nullptr : Machine::Get().contexts[static_cast<size_t>(device)].get();
 }
 
@@ -101,7 +101,7 @@ KP_EMULATOR_EXPORT void kernpack_emulator_fail(const char* entry, int result, in
 
 KP_EMULATOR_EXPORT void kernpack_emulator_break(int device, int result) {
   const std::lock_guard lock(Machine::Get().mutex);
-  ContextOf(device)->broken = static_cast<Result>(result);
+  GetContext(device)->broken = static_cast<Result>(result);
 }
 
 KP_EMULATOR_EXPORT long kernpack_emulator_calls(const char* entry) {
@@ -196,7 +196,7 @@ KP_EMULATOR_EXPORT int kernpack_emulator_launch_graph(void* stream) {
 KP_EMULATOR_EXPORT void* kernpack_emulator_blocking_stream(int device) {
   const std::lock_guard lock(Machine::Get().mutex);
   auto made = std::make_shared<StreamOpaque>();
-  made->context = ContextOf(device);
+  made->context = GetContext(device);
   made->blocking = true;
   made->context->streams.push_back(made);
   return made.get();
@@ -204,7 +204,7 @@ KP_EMULATOR_EXPORT void* kernpack_emulator_blocking_stream(int device) {
 
 KP_EMULATOR_EXPORT void* kernpack_emulator_use_context(int device) {
   const std::lock_guard lock(Machine::Get().mutex);
-  ContextStack().assign(1, ContextOf(device));
+  ContextStack().assign(1, GetContext(device));
   return ContextStack().back();
 }
 

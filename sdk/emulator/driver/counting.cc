@@ -53,7 +53,7 @@ json OfKernel(int arch, const std::string& name, const KernelCounts& kernel) {
     const bool updates = op.rfind("atom", 0) == 0 || op.rfind("red.", 0) == 0;
     (op.rfind("st", 0) == 0 ? written : updates ? updated : read).Add(line.global);
     shared.Add(line.shared);
-    const emulator::ArithmeticWork done = emulator::WorkOf(op);
+    const emulator::ArithmeticWork done = emulator::GetWork(op);
     if (!done.unit.empty()) work[done.unit] += line.runs.threads * done.of_thread + line.runs.warps * done.of_warp;
     json row = {{"line", number}, {"op", op}, {"warps", line.runs.warps}, {"threads", line.runs.threads}};
     if (!line.file.empty()) row["file"] = line.file, row["file_line"] = line.file_line;

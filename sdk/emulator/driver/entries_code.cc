@@ -94,7 +94,7 @@ Result CheckLaunch(const emulator::Launch& launch, const FunctionOpaque& functio
   return uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2] > most ? kCooperativeLaunchTooLarge : kSuccess;
 }
 
-Result ResultOf(emulator::Fault::Kind kind) {
+Result ToResult(emulator::Fault::Kind kind) {
   switch (kind) {
     case emulator::Fault::Kind::kIllegalAddress:
       return kIllegalAddress;
@@ -140,7 +140,7 @@ Result RunKernel(const Queued& queued, Context context) {
     if (counts) AddCounts(machine.Arch(context->device), launch, *counts);
     return kSuccess;
   } catch (const emulator::Fault& fault) {
-    const Result result = ResultOf(fault.kind);
+    const Result result = ToResult(fault.kind);
     machine.reports[result] = fault.what();
     machine.told.erase(result);
     if (launch.seed != 0) {
@@ -161,7 +161,7 @@ Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned opti
   if (const Result result = NeedContext(&context); result != kSuccess) return result;
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   std::string ptx, log;
-  Result result = PtxOf(image, Machine::Get().Arch(context->device), &ptx, &log);
+  Result result = ExtractPtx(image, Machine::Get().Arch(context->device), &ptx, &log);
   if (result == kSuccess) result = LoadModule(context, ptx, module, &log);
   Report(log, option_count, options, values);
   if (result == kSuccess) Machine::Get().modules.insert(*module);

@@ -10,7 +10,7 @@ namespace {
 
 enum class Place { kDevice, kPinned, kPageable, kInvalid };
 
-Place PlaceOf(DevicePtr address, uint64_t bytes) {
+Place GetPlace(DevicePtr address, uint64_t bytes) {
   if (const Block* block = FindBlock(address, bytes)) {
     return block->kind == BlockKind::kHost ? Place::kPinned : Place::kDevice;
   }
@@ -48,8 +48,8 @@ Result CopyRows(const Rows& rows, const uint8_t* staged) {
 Result Queue(const StreamRef& stream, const Rows& rows) {
   const uint64_t from_span = (rows.height - 1) * rows.from_pitch + rows.width;
   const uint64_t to_span = (rows.height - 1) * rows.to_pitch + rows.width;
-  const Place from = PlaceOf(rows.from, from_span);
-  const Place to = PlaceOf(rows.to, to_span);
+  const Place from = GetPlace(rows.from, from_span);
+  const Place to = GetPlace(rows.to, to_span);
   if (from == Place::kInvalid || to == Place::kInvalid) return kInvalidValue;
   std::shared_ptr<std::vector<uint8_t>> staged;
   if (from == Place::kPageable) {

@@ -69,7 +69,7 @@ bool IsDevice(DeviceHandle device) { return device >= 0 && device < Machine::Get
 struct Multiprocessor {
   int threads, blocks, shared_kib;
 };
-Multiprocessor MultiprocessorOf(int arch) {
+Multiprocessor GetMultiprocessor(int arch) {
   switch (arch) {
     case 70:
       return {2048, 32, 96};
@@ -95,7 +95,7 @@ int ReservedShared(int arch) { return arch >= 80 ? 1 << 10 : 0; }
 
 // The most that a block may ask for.
 int MostShared(int arch) {
-  return arch >= 70 ? (MultiprocessorOf(arch).shared_kib << 10) - ReservedShared(arch) : 48 << 10;
+  return arch >= 70 ? (GetMultiprocessor(arch).shared_kib << 10) - ReservedShared(arch) : 48 << 10;
 }
 
 // As of an A100, or of an H100 from compute capability 9.0 on.
@@ -128,11 +128,11 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kTotalConstantMemory:
       return 65536;
     case kMaxThreadsPerMultiprocessor:
-      return MultiprocessorOf(arch).threads;
+      return GetMultiprocessor(arch).threads;
     case kMaxBlocksPerMultiprocessor:
-      return MultiprocessorOf(arch).blocks;
+      return GetMultiprocessor(arch).blocks;
     case kMaxSharedMemoryPerMultiprocessor:
-      return MultiprocessorOf(arch).shared_kib << 10;
+      return GetMultiprocessor(arch).shared_kib << 10;
     case kReservedSharedMemoryPerBlock:
       return ReservedShared(arch);
     case kComputeMode:

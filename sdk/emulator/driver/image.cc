@@ -61,7 +61,7 @@ Result OfFatbin(const uint8_t* image, int arch, std::string* ptx, std::string* l
 
 }  // namespace
 
-Result PtxOf(const void* image, int arch, std::string* ptx, std::string* log) {
+Result ExtractPtx(const void* image, int arch, std::string* ptx, std::string* log) {
   const auto* bytes = static_cast<const uint8_t*>(image);
   if (bytes[0] == 0x7f && std::memcmp(bytes + 1, "ELF", 3) == 0) {
     *log = kNoPtx;

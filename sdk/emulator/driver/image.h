@@ -12,7 +12,7 @@ namespace kernpack::cuda {
 
 // The PTX in an image for a device of architecture `arch` (90 for sm_90): the text itself, or the newest of a fatbin that fits.
 // Machine code is none. What is wrong goes to *log, as a driver's compiler says it.
-Result PtxOf(const void* image, int arch, std::string* ptx, std::string* log);
+Result ExtractPtx(const void* image, int arch, std::string* ptx, std::string* log);
 
 // True if a driver of that CUDA version accepts PTX of this version (83 is 8.3).
 bool TakesPtx(int driver_version, int ptx_version);

@@ -76,7 +76,7 @@ void InShared(const Warp& warp, const Instruction& instruction, Access* access) 
     if ((access->mask >> l & 1) == 0) continue;
     uint64_t offset = access->address[l], base = warp.shared_base;
     if (whole_cluster && offset >= kRankUnit) {
-      base = SharedBaseOf(warp, instruction, l, offset);
+      base = GetSharedBase(warp, instruction, l, offset);
       offset %= kRankUnit;
     }
     if (offset > block.shared_bytes || access->bytes > block.shared_bytes - offset) {
@@ -146,7 +146,7 @@ void InGlobal(Warp& warp, const Instruction& instruction, Access* access) {
 
 }  // namespace
 
-Space WindowOf(uint64_t address) {
+Space GetWindow(uint64_t address) {
   switch (address & kWindowMask) {
     case kSharedWindow:
       return Space::kShared;
@@ -190,9 +190,9 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
   if (!warp.taint.empty()) NeedUntainted(warp, instruction, instruction.op[0], *remaining, "has an address from");
   uint64_t base = 0;
   if (instruction.space == Space::kGeneric) {
-    access->space = WindowOf(addresses[First(*remaining)]);
+    access->space = GetWindow(addresses[First(*remaining)]);
     for (uint32_t l = 0; l < kLanes; ++l) {
-      if (WindowOf(addresses[l]) != access->space) access->mask &= ~(1U << l);
+      if (GetWindow(addresses[l]) != access->space) access->mask &= ~(1U << l);
     }
     base = addresses[First(*remaining)] & kWindowMask;
     if (access->space == Space::kGlobal) base = 0;

@@ -39,7 +39,7 @@ inline void CheckRaces(Warp& warp, const Instruction& instruction, const Access&
 bool RacesChecked(const Warp& warp, Space space);
 
 // The space of a generic address.
-Space WindowOf(uint64_t address);
+Space GetWindow(uint64_t address);
 // AddressSpace::Find, which the block remembers.
 const Region* FindRegion(Block& block, uint64_t address);
 

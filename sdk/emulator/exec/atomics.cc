@@ -32,24 +32,24 @@ uint64_t Bits(T value) {
 }
 
 template <class T>
-uint64_t AddOf(uint64_t a, uint64_t b, uint64_t) {
+uint64_t ApplyAdd(uint64_t a, uint64_t b, uint64_t) {
   return Bits<T>(static_cast<T>(As<T>(a) + As<T>(b)));
 }
 template <class T>
-uint64_t MinOf(uint64_t a, uint64_t b, uint64_t) {
+uint64_t ApplyMin(uint64_t a, uint64_t b, uint64_t) {
   return Bits<T>(std::min(As<T>(a), As<T>(b)));
 }
 template <class T>
-uint64_t MaxOf(uint64_t a, uint64_t b, uint64_t) {
+uint64_t ApplyMax(uint64_t a, uint64_t b, uint64_t) {
   return Bits<T>(std::max(As<T>(a), As<T>(b)));
 }
-uint64_t AndOf(uint64_t a, uint64_t b, uint64_t) { return a & b; }
-uint64_t OrOf(uint64_t a, uint64_t b, uint64_t) { return a | b; }
-uint64_t XorOf(uint64_t a, uint64_t b, uint64_t) { return a ^ b; }
-uint64_t ExchangeOf(uint64_t, uint64_t b, uint64_t) { return b; }
-uint64_t CompareOf(uint64_t a, uint64_t b, uint64_t c) { return a == b ? c : a; }
-uint64_t IncOf(uint64_t a, uint64_t b, uint64_t) { return uint32_t(a) >= uint32_t(b) ? 0 : a + 1; }
-uint64_t DecOf(uint64_t a, uint64_t b, uint64_t) { return a == 0 || uint32_t(a) > uint32_t(b) ? b : a - 1; }
+uint64_t ApplyAnd(uint64_t a, uint64_t b, uint64_t) { return a & b; }
+uint64_t ApplyOr(uint64_t a, uint64_t b, uint64_t) { return a | b; }
+uint64_t ApplyXor(uint64_t a, uint64_t b, uint64_t) { return a ^ b; }
+uint64_t ApplyExchange(uint64_t, uint64_t b, uint64_t) { return b; }
+uint64_t ApplyCompareExchange(uint64_t a, uint64_t b, uint64_t c) { return a == b ? c : a; }
+uint64_t ApplyIncrement(uint64_t a, uint64_t b, uint64_t) { return uint32_t(a) >= uint32_t(b) ? 0 : a + 1; }
+uint64_t ApplyDecrement(uint64_t a, uint64_t b, uint64_t) { return a == 0 || uint32_t(a) > uint32_t(b) ? b : a - 1; }
 template <class S, int kParts>
 uint64_t AddSmall(uint64_t a, uint64_t b, uint64_t) {
   uint64_t out = 0;
@@ -65,37 +65,37 @@ struct Named {
   Update update;
 };
 constexpr Named kUpdates[] = {
-    {"add", "u32", AddOf<uint32_t>},
-    {"add", "s32", AddOf<uint32_t>},
-    {"add", "u64", AddOf<uint64_t>},
-    {"add", "s64", AddOf<uint64_t>},
-    {"add", "f32", AddOf<float>},
-    {"add", "f64", AddOf<double>},
+    {"add", "u32", ApplyAdd<uint32_t>},
+    {"add", "s32", ApplyAdd<uint32_t>},
+    {"add", "u64", ApplyAdd<uint64_t>},
+    {"add", "s64", ApplyAdd<uint64_t>},
+    {"add", "f32", ApplyAdd<float>},
+    {"add", "f64", ApplyAdd<double>},
     {"add", "f16", AddSmall<Half, 1>},
     {"add", "f16x2", AddSmall<Half, 2>},
     {"add", "bf16", AddSmall<Brain, 1>},
     {"add", "bf16x2", AddSmall<Brain, 2>},
-    {"min", "u32", MinOf<uint32_t>},
-    {"min", "s32", MinOf<int32_t>},
-    {"min", "u64", MinOf<uint64_t>},
-    {"min", "s64", MinOf<int64_t>},
-    {"max", "u32", MaxOf<uint32_t>},
-    {"max", "s32", MaxOf<int32_t>},
-    {"max", "u64", MaxOf<uint64_t>},
-    {"max", "s64", MaxOf<int64_t>},
-    {"inc", "u32", IncOf},
-    {"dec", "u32", DecOf},
-    {"and", "b32", AndOf},
-    {"and", "b64", AndOf},
-    {"or", "b32", OrOf},
-    {"or", "b64", OrOf},
-    {"xor", "b32", XorOf},
-    {"xor", "b64", XorOf},
-    {"exch", "b32", ExchangeOf},
-    {"exch", "b64", ExchangeOf},
-    {"cas", "b16", CompareOf},
-    {"cas", "b32", CompareOf},
-    {"cas", "b64", CompareOf},
+    {"min", "u32", ApplyMin<uint32_t>},
+    {"min", "s32", ApplyMin<int32_t>},
+    {"min", "u64", ApplyMin<uint64_t>},
+    {"min", "s64", ApplyMin<int64_t>},
+    {"max", "u32", ApplyMax<uint32_t>},
+    {"max", "s32", ApplyMax<int32_t>},
+    {"max", "u64", ApplyMax<uint64_t>},
+    {"max", "s64", ApplyMax<int64_t>},
+    {"inc", "u32", ApplyIncrement},
+    {"dec", "u32", ApplyDecrement},
+    {"and", "b32", ApplyAnd},
+    {"and", "b64", ApplyAnd},
+    {"or", "b32", ApplyOr},
+    {"or", "b64", ApplyOr},
+    {"xor", "b32", ApplyXor},
+    {"xor", "b64", ApplyXor},
+    {"exch", "b32", ApplyExchange},
+    {"exch", "b64", ApplyExchange},
+    {"cas", "b16", ApplyCompareExchange},
+    {"cas", "b32", ApplyCompareExchange},
+    {"cas", "b64", ApplyCompareExchange},
 };
 
 template <class T>

@@ -48,7 +48,7 @@ uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
 // The barriers at which threads of the block wait, a bit for each.
 uint32_t WaitedFor(const Block& block, uint32_t rank) {
   uint32_t out = 0;
-  for (const Warp& warp : block.WarpsOf(rank)) {
+  for (const Warp& warp : block.GetWarps(rank)) {
     for (uint32_t g = 0; g < warp.group_count; ++g) {
       if (warp.groups[g].state == Group::State::kBarrier) out |= 1U << warp.groups[g].barrier;
     }
@@ -64,7 +64,7 @@ struct Meeting {
 
 Meeting WhoIsAt(const Block& block, uint32_t rank, uint32_t barrier) {
   Meeting meeting;
-  for (const Warp& warp : block.WarpsOf(rank)) {
+  for (const Warp& warp : block.GetWarps(rank)) {
     if (warp.live() == 0 || AtBarrier(block, warp, barrier) != warp.live()) continue;
     meeting.warps.push_back(warp.index);
     for (uint32_t g = 0; g < warp.group_count; ++g) {
@@ -84,7 +84,7 @@ bool IsMet(const Block& block, uint32_t rank, uint32_t barrier, const Meeting& m
   const auto arrived = static_cast<uint32_t>(meeting.warps.size()) * kLanes + others.threads;
   const uint32_t expected = meeting.expected != 0 ? meeting.expected : others.expected;
   if (expected != 0) return arrived >= expected;
-  for (const Warp& warp : block.WarpsOf(rank)) {
+  for (const Warp& warp : block.GetWarps(rank)) {
     if (warp.live() != 0 && AtBarrier(block, warp, barrier) != warp.live()) return false;
   }
   return true;

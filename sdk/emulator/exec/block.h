@@ -95,7 +95,7 @@ struct Block {
   uint32_t threads() const { return launch->block[0] * launch->block[1] * launch->block[2]; }
   // Where a block's barrier of that number is in `arrivals`.
   static uint32_t Barrier(uint32_t rank, uint32_t number) { return rank * kBarriers + number; }
-  std::span<const Warp> WarpsOf(uint32_t rank) const {
+  std::span<const Warp> GetWarps(uint32_t rank) const {
     return {warps.data() + size_t{rank} * block_warps, block_warps};
   }
   // blockIdx of the block with that rank.

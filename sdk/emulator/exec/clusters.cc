@@ -9,7 +9,7 @@ namespace kernpack::emulator {
 namespace {
 
 // Which of the clusters that run together. There are several only in a cooperative launch, where each is a block.
-uint32_t ClusterOf(const Warp& warp) { return warp.rank - ClusterRank(warp); }
+uint32_t GetCluster(const Warp& warp) { return warp.rank - ClusterRank(warp); }
 
 void NeedAligned(const Warp& warp, const Instruction& instruction, uint32_t mask) {
   if (instruction.count == 0 || mask == warp.live()) return;
@@ -20,7 +20,7 @@ void NeedAligned(const Warp& warp, const Instruction& instruction, uint32_t mask
 
 void Waited(Warp* warp, uint32_t mask) {
   warp->cluster_passed &= ~mask;
-  warp->block->races.WaitForCluster(*warp, ClusterOf(*warp));
+  warp->block->races.WaitForCluster(*warp, GetCluster(*warp));
   ++warp->clock;
 }
 
@@ -37,7 +37,7 @@ uint64_t InWindow(const Warp& warp, const Instruction& instruction, uint32_t lan
   uint64_t address = instruction.wide ? reinterpret_cast<const uint64_t*>(slot)[lane]
                                       : uint64_t{reinterpret_cast<const uint32_t*>(slot)[lane]};
   if (instruction.space != Space::kGeneric) return address;
-  if (WindowOf(address) != Space::kShared) {
+  if (GetWindow(address) != Space::kShared) {
     Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
          Text("has the address 0x%llx, which isn't one of shared memory", static_cast<unsigned long long>(address)));
   }
@@ -65,12 +65,12 @@ uint32_t RunTogether(const Launch& launch) {
 
 uint32_t ClusterRank(const Warp& warp) { return warp.block->launch->cooperative ? 0 : warp.rank; }
 
-uint64_t SharedBaseOf(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address) {
+uint64_t GetSharedBase(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address) {
   const Block& block = *warp.block;
-  const uint32_t rank = ClusterOf(warp) + NeedRank(warp, instruction, lane, address / kRankUnit - 1);
+  const uint32_t rank = GetCluster(warp) + NeedRank(warp, instruction, lane, address / kRankUnit - 1);
   bool runs = false;
-  for (const Warp& warp_there : block.WarpsOf(rank)) runs = runs || warp_there.live() != 0;
-  const Warp& there = block.WarpsOf(rank)[0];
+  for (const Warp& warp_there : block.GetWarps(rank)) runs = runs || warp_there.live() != 0;
+  const Warp& there = block.GetWarps(rank)[0];
   if (!runs) {
     Fail(warp, instruction, lane, Fault::Kind::kIllegalAddress,
          Text("has the address 0x%llx in the shared memory of ", static_cast<unsigned long long>(address)) +
@@ -92,9 +92,9 @@ void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) 
   RaceShadow& races = warp->block->races;
   if ((instruction.flags & kRelaxed) != 0) {
     // Orders the mbarriers that were made before a fence.mbarrier_init, and nothing else.
-    return races.ArriveUntil(*warp, races.ClusterBarrier(ClusterOf(*warp)), warp->init_fenced);
+    return races.ArriveUntil(*warp, races.ClusterBarrier(GetCluster(*warp)), warp->init_fenced);
   }
-  races.Arrive(*warp, races.ClusterBarrier(ClusterOf(*warp)));
+  races.Arrive(*warp, races.ClusterBarrier(GetCluster(*warp)));
   ++warp->clock;
 }
 
@@ -122,7 +122,7 @@ bool OpenCluster(Block* block) {
     }
     if (arrived == 0 || missing != 0) continue;
     opened = true;
-    block->races.OpenCluster(ClusterOf(block->warps[first]));
+    block->races.OpenCluster(GetCluster(block->warps[first]));
     for (size_t w = first; w < first + warps; ++w) {
       Warp& warp = block->warps[w];
       if (warp.cluster_arrived != 0) --block->cluster_arrivals;
@@ -154,7 +154,7 @@ void RunMapRank(Warp& warp, const Instruction& i, uint32_t mask) {
   }
 }
 
-void RunRankOf(Warp& warp, const Instruction& i, uint32_t mask) {
+void RunGetRank(Warp& warp, const Instruction& i, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t l = First(left);
     const uint64_t unit = InWindow(warp, i, l) / kRankUnit;

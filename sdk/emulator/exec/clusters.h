@@ -15,7 +15,7 @@ uint32_t ClusterRank(const Warp& warp);
 
 // Where in Block::shared the memory of the block begins whose rank an address from mapa names. Throws Fault if the cluster has no
 // such block, or that block has ended.
-uint64_t SharedBaseOf(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address);
+uint64_t GetSharedBase(const Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address);
 
 // barrier.cluster.arrive.
 void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask);

@@ -34,7 +34,7 @@ uint64_t GetLane(const unsigned char* slot, bool wide, uint32_t lane) {
 }
 
 // None where a row of these values isn't moved as a whole.
-RowMoves MovesOf(const Warp& warp, const Instruction& i, const uint32_t* slots) {
+RowMoves GetMoves(const Warp& warp, const Instruction& i, const uint32_t* slots) {
   for (uint32_t e = 0; e < i.count; ++e) {
     if (slots[e] == kNoOperand) return {nullptr, nullptr};
   }
@@ -42,7 +42,7 @@ RowMoves MovesOf(const Warp& warp, const Instruction& i, const uint32_t* slots) 
 }
 
 bool LoadRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
-  const RowMoves moves = MovesOf(warp, i, slots);
+  const RowMoves moves = GetMoves(warp, i, slots);
   RowAccess row;
   row.kind = AccessKind::kRead;
   row.bytes = uint32_t{i.bytes} * i.count;
@@ -53,7 +53,7 @@ bool LoadRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* sl
 }
 
 bool StoreRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
-  const RowMoves moves = MovesOf(warp, i, slots);
+  const RowMoves moves = GetMoves(warp, i, slots);
   RowAccess row;
   row.kind = AccessKind::kWrite;
   row.bytes = uint32_t{i.bytes} * i.count;

@@ -81,7 +81,7 @@ struct Operands {
   uint32_t counts[3];  // of D and C, A, B
 };
 
-Operands OperandsOf(const Warp& warp, const Instruction& i) {
+Operands GetOperands(const Warp& warp, const Instruction& i) {
   const uint32_t* extra = warp.block->program->extra.data() + i.extra;
   Operands out{};
   out.rows = extra[0];
@@ -184,7 +184,7 @@ void CarryTaint(Warp& warp, const Operands& of) {
 
 void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedAllLanes(warp, i, mask);
-  const Operands of = OperandsOf(warp, i);
+  const Operands of = GetOperands(warp, i);
   Tile tile;
   Gather(warp, of, &tile);
   const uint32_t order = warp.block->launch->mma_order;
@@ -222,10 +222,10 @@ Access Rows(Warp& warp, const Instruction& i, uint32_t mask, AccessKind kind) {
 }
 
 // The bytes of a row that the half `index` of a lane's register is, and in which row.
-uint32_t RowOf(const Instruction& i, uint32_t matrix, uint32_t lane, uint32_t index) {
+uint32_t GetRow(const Instruction& i, uint32_t matrix, uint32_t lane, uint32_t index) {
   return matrix * 8 + (i.variant == 1 ? lane % 4 * 2 + index : lane / 4);
 }
-uint32_t ByteOf(const Instruction& i, uint32_t lane, uint32_t index) {
+uint32_t GetByte(const Instruction& i, uint32_t lane, uint32_t index) {
   return 2 * (i.variant == 1 ? lane / 4 : lane % 4 * 2 + index);
 }
 
@@ -243,7 +243,7 @@ void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
     uint32_t out[kLanes] = {}, unwritten = 0;
     for (uint32_t l = 0; l < kLanes; ++l) {
       for (uint32_t half = 0; half < 2; ++half) {
-        const uint32_t row = RowOf(i, matrix, l, half), byte = ByteOf(i, l, half);
+        const uint32_t row = GetRow(i, matrix, l, half), byte = GetByte(i, l, half);
         uint16_t bits = 0;
         std::memcpy(&bits, access.host[row] + byte, 2);
         out[l] |= uint32_t{bits} << (16 * half);
@@ -265,8 +265,8 @@ void RunStoreMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
     for (uint32_t l = 0; l < kLanes; ++l) {
       for (uint32_t half = 0; half < 2; ++half) {
         const auto bits = static_cast<uint16_t>(Words(warp, slots[matrix])[l] >> (16 * half));
-        const uint32_t row = RowOf(i, matrix, l, half);
-        std::memcpy(rows[row] + ByteOf(i, l, half), &bits, 2);
+        const uint32_t row = GetRow(i, matrix, l, half);
+        std::memcpy(rows[row] + GetByte(i, l, half), &bits, 2);
         tainted |= (Tainted(warp, slots[matrix]) >> l & 1) << row;
       }
     }

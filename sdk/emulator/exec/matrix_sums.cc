@@ -33,7 +33,7 @@ constexpr Part kAll = {0, 4};
 
 // A zero's exponent lies below all others: it doesn't take part. Subnormal numbers aren't normalised: they have the least exponent.
 constexpr int32_t kNothing = -100000;
-int32_t ExponentOf(double value, int32_t least) {
+int32_t GetExponent(double value, int32_t least) {
   const auto biased = static_cast<int32_t>(__builtin_bit_cast(uint64_t, value) >> 52 & 0x7ff);
   return biased == 0 ? kNothing : std::max(biased - 1023, least);
 }
@@ -46,14 +46,14 @@ constexpr int32_t kKept = 25, kLeastOfSums = -133, kLeastOfFloats = -126, kLeast
 void AddAligned(Tile* tile, Part part, int32_t least) {
   int32_t of_b[kMostDepth][kColumns];
   for (uint32_t k = 0; k < tile->depth; ++k) {
-    for (uint32_t c = 0; c < kColumns; ++c) of_b[k][c] = ExponentOf(tile->of_b[k][c], least);
+    for (uint32_t c = 0; c < kColumns; ++c) of_b[k][c] = GetExponent(tile->of_b[k][c], least);
   }
   for (uint32_t r = 0; r < tile->rows; ++r) {
     double sums[kColumns];
     for (uint32_t c = 0; c < kColumns; ++c) sums[c] = std::isfinite(tile->sums[r][c]) ? tile->sums[r][c] : 0;
     int32_t greatest[kColumns];
     for (uint32_t c = 0; c < kColumns; ++c) {
-      greatest[c] = std::max(kLeastOfSums, ExponentOf(sums[c], kLeastOfFloats));
+      greatest[c] = std::max(kLeastOfSums, GetExponent(sums[c], kLeastOfFloats));
     }
     const auto for_products = [&](auto use) {
       for (uint32_t group = 0; group < tile->depth; group += 4) {
@@ -61,7 +61,7 @@ void AddAligned(Tile* tile, Part part, int32_t least) {
       }
     };
     for_products([&](uint32_t k) {
-      const int32_t of_a = ExponentOf(tile->of_a[r][k], least);
+      const int32_t of_a = GetExponent(tile->of_a[r][k], least);
       for (uint32_t c = 0; c < kColumns; ++c) greatest[c] = std::max(greatest[c], of_a + of_b[k][c]);
     });
     double scale[kColumns], total[kColumns];

@@ -11,8 +11,8 @@ namespace {
 constexpr uint32_t kMostArrivals = (1U << 20) - 1;
 
 // A token is the number of the phase over the arrivals that were pending.
-uint64_t TokenOf(const MBarrier& barrier) { return barrier.phase << 20 | barrier.pending; }
-uint64_t PhaseOf(uint64_t token) { return token >> 20; }
+uint64_t MakeToken(const MBarrier& barrier) { return barrier.phase << 20 | barrier.pending; }
+uint64_t GetPhase(uint64_t token) { return token >> 20; }
 
 class Lane {
  public:
@@ -108,7 +108,7 @@ class Lane {
     if (count == 0 || count > barrier->pending)
       Stop(Text("arrives %u times; the phase expects %u more arrivals", count, barrier->pending));
     if (instruction_.op[1] != kNoOperand)
-      reinterpret_cast<uint64_t*>(warp_.registers + instruction_.op[1])[lane_] = TokenOf(*barrier);
+      reinterpret_cast<uint64_t*>(warp_.registers + instruction_.op[1])[lane_] = MakeToken(*barrier);
     HandOver(barrier);
     barrier->pending -= count;
     if (op_ == MBarrierOp::kDrop || op_ == MBarrierOp::kDropExpecting) barrier->expected -= count;
@@ -127,7 +127,7 @@ class Lane {
   bool IsOver(const MBarrier& barrier) const {
     if (op_ == MBarrierOp::kTestParity) return (barrier.phase & 1) != (Source(0) & 1);
     const uint64_t token = reinterpret_cast<const uint64_t*>(warp_.registers + instruction_.op[2])[lane_];
-    const uint64_t phase = PhaseOf(token);
+    const uint64_t phase = GetPhase(token);
     if (phase > barrier.phase || phase + 1 < barrier.phase)
       Stop(Text("has a token of phase %llu, and phase %llu is under way: it has to be of that or of the one before",
                 static_cast<unsigned long long>(phase), static_cast<unsigned long long>(barrier.phase)));

@@ -28,7 +28,7 @@ void RunInitFence(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mapa and getctarank: operands 0 destination, 1 address, 2 rank.
 void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);
-void RunRankOf(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunGetRank(Warp& warp, const Instruction& instruction, uint32_t mask);
 
 // Which update ".add.f32" of an atomic is; false where there is none such.
 bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant);

@@ -22,7 +22,7 @@ bool Find(Warp& warp, const Instruction& i, uint32_t mask, Found* found) {
   const uint64_t address =
       reinterpret_cast<const uint64_t*>(warp.registers + i.op[0])[First(mask)] + static_cast<uint64_t>(i.displacement);
   if (i.space != Space::kGlobal && i.space != Space::kConst &&
-      (i.space != Space::kGeneric || WindowOf(address) != Space::kGlobal)) {
+      (i.space != Space::kGeneric || GetWindow(address) != Space::kGlobal)) {
     return false;
   }
   if ((bytes & (bytes - 1)) != 0 || (address & (bytes - 1)) != 0) return false;

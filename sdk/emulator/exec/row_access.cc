@@ -56,7 +56,7 @@ bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, Ro
   if ((row->address & (row->bytes - 1)) != 0) return false;
   row->space = instruction.space;
   if (row->space == Space::kGeneric) {
-    row->space = WindowOf(row->address);
+    row->space = GetWindow(row->address);
     if (row->space != Space::kGlobal) row->address &= ~kWindowMask;
   }
   const uint64_t extent = row->lanes.Offset(kLanes - 1 - static_cast<uint32_t>(std::countl_zero(mask))) + row->bytes;

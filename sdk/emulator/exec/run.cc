@@ -32,7 +32,7 @@ void Fill(Warp& warp, const Constant& constant) {
   }
 }
 
-uint32_t ValueOf(const Block& block, const Warp& warp, Special special, uint32_t lane) {
+uint32_t GetValue(const Block& block, const Warp& warp, Special special, uint32_t lane) {
   const Launch& launch = *block.launch;
   const uint32_t thread = warp.in_block * kLanes + lane;
   uint32_t at[3];
@@ -245,7 +245,7 @@ class Worker {
       warp.groups[0].mask = warp.threads;
       for (const SpecialSlot& special : block_.program->specials) {
         if (!first_ && !OfBlock(special.special)) continue;
-        for (uint32_t l = 0; l < kLanes; ++l) Slot(warp, special.slot)[l] = ValueOf(block_, warp, special.special, l);
+        for (uint32_t l = 0; l < kLanes; ++l) Slot(warp, special.slot)[l] = GetValue(block_, warp, special.special, l);
       }
     }
     first_ = false;

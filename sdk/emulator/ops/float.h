@@ -55,7 +55,7 @@ inline T Finish(T value, uint32_t flags) {
 // that number only because subnormal numbers are coarser, as seen on an H200. F returns its result times 2^64, which has no subnormal numbers.
 constexpr float kScale = 0x1p64F;
 template <class F, class T, class... Operands>
-inline T FinishOf(uint32_t flags, Operands... operands) {
+inline T FinishResult(uint32_t flags, Operands... operands) {
   T value = F()(operands...);
   if constexpr (sizeof(T) == 4 && requires { F::Scaled(operands...); }) {
     const bool tiny = (flags & kFtz) != 0 && __builtin_fabsf(F::Scaled(operands...)) < 0x1p-126F * kScale;
@@ -73,14 +73,15 @@ void Float1(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t flags = i.flags;
   if (flags == 0) return Map1<T, T>(warp, i, mask, [](T a) { return Canonical(F()(a)); });
   const Rounding rounding(flags);
-  Map1<T, T>(warp, i, mask, [flags](T a) { return FinishOf<F, T>(flags, Start(a, flags)); });
+  Map1<T, T>(warp, i, mask, [flags](T a) { return FinishResult<F, T>(flags, Start(a, flags)); });
 }
 template <class T, class F>
 void Float2(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t flags = i.flags;
   if (flags == 0) return Map2<T, T, T>(warp, i, mask, [](T a, T b) { return Canonical(F()(a, b)); });
   const Rounding rounding(flags);
-  Map2<T, T, T>(warp, i, mask, [flags](T a, T b) { return FinishOf<F, T>(flags, Start(a, flags), Start(b, flags)); });
+  Map2<T, T, T>(warp, i, mask,
+                [flags](T a, T b) { return FinishResult<F, T>(flags, Start(a, flags), Start(b, flags)); });
 }
 template <class T, class F>
 void Float3(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -88,7 +89,7 @@ void Float3(Warp& warp, const Instruction& i, uint32_t mask) {
   if (flags == 0) return Map3<T, T, T, T>(warp, i, mask, [](T a, T b, T c) { return Canonical(F()(a, b, c)); });
   const Rounding rounding(flags);
   Map3<T, T, T, T>(warp, i, mask, [flags](T a, T b, T c) {
-    return FinishOf<F, T>(flags, Start(a, flags), Start(b, flags), Start(c, flags));
+    return FinishResult<F, T>(flags, Start(a, flags), Start(b, flags), Start(c, flags));
   });
 }
 

@@ -64,7 +64,7 @@ inline bool IsOneLane(uint32_t mask) { return (mask & (mask - 1)) == 0; }
 inline uint32_t FirstLane(uint32_t mask) { return static_cast<uint32_t>(__builtin_ctz(mask)); }
 
 template <class D>
-inline Word<D>& OutOf(Warp& warp, uint32_t slot, uint32_t lane) {
+inline Word<D>& GetOutput(Warp& warp, uint32_t slot, uint32_t lane) {
   return reinterpret_cast<Word<D>*>(warp.registers + slot)[lane];
 }
 
@@ -73,7 +73,7 @@ inline void Map1(Warp& warp, const Instruction& i, uint32_t mask, F f) {
   const Word<A>* a = In<A>(warp, i.op[1]);
   if (IsOneLane(mask)) {
     const uint32_t l = FirstLane(mask);
-    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l])));
+    GetOutput<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l])));
     return;
   }
   alignas(64) Word<D> out[kLanes];
@@ -87,7 +87,7 @@ inline void Map2(Warp& warp, const Instruction& i, uint32_t mask, F f) {
   const Word<B>* b = In<B>(warp, i.op[2]);
   if (IsOneLane(mask)) {
     const uint32_t l = FirstLane(mask);
-    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l])));
+    GetOutput<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l])));
     return;
   }
   alignas(64) Word<D> out[kLanes];
@@ -102,7 +102,7 @@ inline void Map3(Warp& warp, const Instruction& i, uint32_t mask, F f) {
   const Word<C>* c = In<C>(warp, i.op[3]);
   if (IsOneLane(mask)) {
     const uint32_t l = FirstLane(mask);
-    OutOf<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l]), FromWord<C>(c[l])));
+    GetOutput<D>(warp, i.op[0], l) = ToWord<D>(f(FromWord<A>(a[l]), FromWord<B>(b[l]), FromWord<C>(c[l])));
     return;
   }
   alignas(64) Word<D> out[kLanes];

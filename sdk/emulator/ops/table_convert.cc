@@ -135,14 +135,14 @@ void Pack(Warp& warp, const Instruction& i, uint32_t mask) {
 }
 // cvt.rn.satfinite.e4m3x2.f32 d, a, b; cvt.rn.satfinite.e4m3x2.f16x2 d, a; and back: cvt.rn.f16x2.e4m3x2 d, a.
 template <class S>
-uint8_t EightOf(double value, uint32_t flags) {
+uint8_t ToFloat8(double value, uint32_t flags) {
   return S::Write((flags & kRelu) != 0 && value <= 0 ? 0.0 : value);
 }
 template <class S>
 void PackEight(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t flags = i.flags;
   Map2<uint16_t, float, float>(warp, i, mask, [flags](float a, float b) {
-    return static_cast<uint16_t>(uint32_t{EightOf<S>(a, flags)} << 8 | EightOf<S>(b, flags));
+    return static_cast<uint16_t>(uint32_t{ToFloat8<S>(a, flags)} << 8 | ToFloat8<S>(b, flags));
   });
 }
 template <class S>
@@ -150,7 +150,7 @@ void HalvesToEight(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint32_t flags = i.flags;
   Map1<uint16_t, uint32_t>(warp, i, mask, [flags](uint32_t a) {
     const double high = Half::Read(static_cast<uint16_t>(a >> 16)), low = Half::Read(static_cast<uint16_t>(a));
-    return static_cast<uint16_t>(uint32_t{EightOf<S>(high, flags)} << 8 | EightOf<S>(low, flags));
+    return static_cast<uint16_t>(uint32_t{ToFloat8<S>(high, flags)} << 8 | ToFloat8<S>(low, flags));
   });
 }
 template <class S>

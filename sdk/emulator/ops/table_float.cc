@@ -170,7 +170,7 @@ inline uint16_t Rounded(double value, uint32_t flags) {
   if ((flags & kSat) != 0) value = Saturated(value);
   if ((flags & kRelu) != 0 && value <= 0) value = 0;  // -0 too, as by max
   const uint16_t out = S::Write(value, (flags & kRoundZero) != 0);
-  // See FinishOf: what is nearer to the number below the least normal one, had it as many bits.
+  // See FinishResult: what is nearer to the number below the least normal one, had it as many bits.
   constexpr double kLeast = S::kLeast * (1 - 0.25 / (1 << S::kMantissa));
   return (flags & kFtz) != 0 && __builtin_fabs(value) < kLeast ? out & 0x8000 : out;
 }

@@ -19,7 +19,7 @@ bool Steps(const W* values, W first, W step) {
 
 // A row of vectors of kCount values of type T, which registers hold as W.
 template <class T, class W, uint32_t kCount>
-struct RowOf {
+struct GetRow {
   template <bool kUniform>
   static void LoadAll(const uint8_t* from, const uint32_t* slots, unsigned char* registers) {
     for (uint32_t e = 0; e < kCount; ++e) {
@@ -64,18 +64,18 @@ struct RowOf {
 };
 
 template <class T, class W>
-RowMoves MovesOf(uint32_t count) {
-  if (count == 1) return {RowOf<T, W, 1>::Load, RowOf<T, W, 1>::Store};
-  if (count == 2) return {RowOf<T, W, 2>::Load, RowOf<T, W, 2>::Store};
-  if (count == 4) return {RowOf<T, W, 4>::Load, RowOf<T, W, 4>::Store};
+RowMoves GetMoves(uint32_t count) {
+  if (count == 1) return {GetRow<T, W, 1>::Load, GetRow<T, W, 1>::Store};
+  if (count == 2) return {GetRow<T, W, 2>::Load, GetRow<T, W, 2>::Store};
+  if (count == 4) return {GetRow<T, W, 4>::Load, GetRow<T, W, 4>::Store};
   return {nullptr, nullptr};
 }
 
 RowMoves Moves(uint32_t bytes, uint32_t count, bool wide, bool is_signed) {
-  if (wide) return bytes == 8 ? MovesOf<uint64_t, uint64_t>(count) : RowMoves{nullptr, nullptr};
-  if (bytes == 4) return MovesOf<uint32_t, uint32_t>(count);
-  if (bytes == 2) return is_signed ? MovesOf<int16_t, uint32_t>(count) : MovesOf<uint16_t, uint32_t>(count);
-  if (bytes == 1) return is_signed ? MovesOf<int8_t, uint32_t>(count) : MovesOf<uint8_t, uint32_t>(count);
+  if (wide) return bytes == 8 ? GetMoves<uint64_t, uint64_t>(count) : RowMoves{nullptr, nullptr};
+  if (bytes == 4) return GetMoves<uint32_t, uint32_t>(count);
+  if (bytes == 2) return is_signed ? GetMoves<int16_t, uint32_t>(count) : GetMoves<uint16_t, uint32_t>(count);
+  if (bytes == 1) return is_signed ? GetMoves<int8_t, uint32_t>(count) : GetMoves<uint8_t, uint32_t>(count);
   return {nullptr, nullptr};
 }
 

@@ -118,7 +118,7 @@ void Decoder::Enter(Frame* frame, const Function& function) {
   }
 }
 
-uint32_t Decoder::LabelOf(const Frame& frame, const Frame::Jump& jump) const {
+uint32_t Decoder::GetLabel(const Frame& frame, const Frame::Jump& jump) const {
   const Function& function = *frame.function;
   for (uint32_t scope = jump.scope;; scope = function.scope_parents[scope]) {
     for (const Label& label : function.labels) {
@@ -148,7 +148,8 @@ void Decoder::Body(Frame* frame) {
     program_.code.push_back(exit);
   }
   for (const Frame::Jump& jump : frame->jumps) {
-    (jump.in_extra ? program_.extra[jump.instruction] : program_.code[jump.instruction].target) = LabelOf(*frame, jump);
+    (jump.in_extra ? program_.extra[jump.instruction] : program_.code[jump.instruction].target) =
+        GetLabel(*frame, jump);
   }
   for (const uint32_t jump : frame->returns) program_.code[jump].target = frame->begins.back();
   frame_ = outer;

@@ -132,7 +132,7 @@ void Decoder::Barrier(Mnemonic mnemonic) {
   if (reduces) {
     Expect(3, 4);
     const Operand& result = Need(next++);
-    to = variant == 1 ? Output(result, Held::kWord, "u32", nullptr) : PredicateOf(result);
+    to = variant == 1 ? Output(result, Held::kWord, "u32", nullptr) : GetPredicate(result);
   } else {
     Expect(1, 2);
   }
@@ -140,7 +140,7 @@ void Decoder::Barrier(Mnemonic mnemonic) {
   if (next + (reduces ? 1 : 0) < statement_->operands.size()) count = Input(Need(next++), Held::kWord, "u32");
   if (reduces) {
     if (Need(next).negated) flags = kNegateC;
-    predicate = PredicateOf(Need(next));
+    predicate = GetPredicate(Need(next));
   }
   if (mnemonic.Has("arrive") && count == kNoOperand) Refuse("needs the number of threads that take part");
   out = Start();
@@ -181,7 +181,7 @@ void Decoder::Collective(Mnemonic mnemonic) {
     Operand operand;
     operand.kind = Operand::Kind::kRegister;
     operand.reg = Need(0).second;
-    return PredicateOf(operand);
+    return GetPredicate(operand);
   };
   const auto kind = [&](int found) {
     if (found < 0) Refuse("isn't emulated");
@@ -199,9 +199,9 @@ void Decoder::Collective(Mnemonic mnemonic) {
     Expect(3, 3);
     variant = kind(IndexIn(kVotes, mnemonic));
     if (Need(1).negated) flags = kNegateC;
-    op[1] = Need(1).kind == Operand::Kind::kRegister ? PredicateOf(Need(1)) : Input(Need(1), Held::kPredicate, "pred");
+    op[1] = Need(1).kind == Operand::Kind::kRegister ? GetPredicate(Need(1)) : Input(Need(1), Held::kPredicate, "pred");
     op[5] = Input(Need(2), Held::kWord, "b32");
-    op[0] = variant == 3 ? Output(Need(0), Held::kWord, "b32", &after) : PredicateOf(Need(0));
+    op[0] = variant == 3 ? Output(Need(0), Held::kWord, "b32", &after) : GetPredicate(Need(0));
     run = RunVote;
   } else if (opcode == "match") {
     Expect(3, 3);

@@ -67,7 +67,7 @@ void Decoder::MemoryBarrier(Mnemonic mnemonic) {
   out.run = RunMBarrier;
   Address(Need(next++), &out);
   if (tests) {
-    out.op[1] = PredicateOf(Need(0));
+    out.op[1] = GetPredicate(Need(0));
   } else if (given && Need(0).kind == Operand::Kind::kRegister) {
     out.op[1] = Output(Need(0), Held::kLong, "b64", nullptr);
   }

@@ -196,7 +196,7 @@ void Decoder::ToSpace(Mnemonic mnemonic) {
   std::vector<Instruction> after;
   const uint32_t to = Output(Need(0), Held::kLong, "u64", &after);
   out = Start();
-  out.run = RowOf(back ? "sub.u64" : "add.u64");
+  out.run = GetRow(back ? "sub.u64" : "add.u64");
   out.op[0] = to;
   out.op[1] = from;
   out.op[2] = ConstantSlot(8, window);
@@ -216,14 +216,14 @@ void Decoder::IsSpace(Mnemonic mnemonic) {
   const uint32_t from = Input(Need(1), Held::kLong, "u64");
   const uint32_t top = NewSlot(8);
   Instruction mask = Start();
-  mask.run = RowOf("and.b64");
+  mask.run = GetRow("and.b64");
   mask.op[0] = top;
   mask.op[1] = from;
   mask.op[2] = ConstantSlot(8, own ? kWindowMask | (kRankUnit * 256 - kRankUnit) : kWindowMask);
   Emit(mask);
   Instruction compare = Start();
-  compare.run = RowOf("setp.eq.u64");
-  compare.op[0] = PredicateOf(Need(0));
+  compare.run = GetRow("setp.eq.u64");
+  compare.op[0] = GetPredicate(Need(0));
   compare.op[1] = top;
   compare.op[2] = ConstantSlot(8, window);
   Emit(compare);
@@ -244,7 +244,7 @@ void Decoder::OfCluster(Mnemonic mnemonic, bool maps) {
   const bool wide_out = wide && maps;
   const uint32_t to = Output(Need(0), wide_out ? Held::kLong : Held::kWord, wide_out ? "u64" : "u32", &after);
   out = Start();
-  out.run = maps ? RunMapRank : RunRankOf;
+  out.run = maps ? RunMapRank : RunGetRank;
   out.variant = kBuiltIn;
   out.space = space;
   out.wide = wide;

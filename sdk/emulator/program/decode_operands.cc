@@ -57,7 +57,7 @@ const std::unordered_map<std::string_view, Special>& Specials() {
   return *specials;
 }
 
-uint32_t BytesOf(Held held) {
+uint32_t CountBytes(Held held) {
   switch (held) {
     case Held::kPredicate:
       return 0;
@@ -106,7 +106,7 @@ uint32_t Decoder::ConstantSlot(uint32_t lane_bytes, uint64_t bits) {
   return found->second;
 }
 
-uint32_t Decoder::SpecialSlotOf(const std::string& name, Instruction* /*clock*/) {
+uint32_t Decoder::GetSpecialSlot(const std::string& name, Instruction* /*clock*/) {
   const auto found = Specials().find(name);
   if (found == Specials().end()) Refuse("reads " + name + ", which isn't emulated");
   const auto [slot, made] = specials_.try_emplace(static_cast<int>(found->second), 0);
@@ -154,7 +154,7 @@ void Decoder::Expect(size_t least, size_t most) const {
          (most > least ? " to " + std::to_string(most) : ""));
 }
 
-uint32_t Decoder::PredicateOf(const Operand& operand) const {
+uint32_t Decoder::GetPredicate(const Operand& operand) const {
   if (operand.kind == Operand::Kind::kSink) return kNoOperand;
   if (operand.kind != Operand::Kind::kRegister || LaneBytes(operand.reg) != 0)
     Refuse("expected a predicate among its operands");
@@ -163,7 +163,7 @@ uint32_t Decoder::PredicateOf(const Operand& operand) const {
 
 // The slot of a source, as the instruction holds it; a register of another width is converted first.
 uint32_t Decoder::Input(const Operand& operand, Held held, std::string_view type) {
-  const uint32_t bytes = BytesOf(held);
+  const uint32_t bytes = CountBytes(held);
   switch (operand.kind) {
     case Operand::Kind::kRegister: {
       const uint32_t have = LaneBytes(operand.reg);
@@ -191,7 +191,7 @@ uint32_t Decoder::Input(const Operand& operand, Held held, std::string_view type
     case Operand::Kind::kFloat:
       return ConstantSlot(bytes, FloatBits(operand, held));
     case Operand::Kind::kSpecial: {
-      const uint32_t slot = SpecialSlotOf(operand.name, nullptr);
+      const uint32_t slot = GetSpecialSlot(operand.name, nullptr);
       if (bytes == 4) return slot;
       const uint32_t temporary = NewSlot(8);
       EmitRow("cvt.u64.u32", temporary, slot);
@@ -210,17 +210,17 @@ uint32_t Decoder::Input(const Operand& operand, Held held, std::string_view type
 // The slot of a destination. One of another width is written through a temporary, and `after` gets what copies it.
 uint32_t Decoder::Output(const Operand& operand, Held held, std::string_view type, std::vector<Instruction>* after) {
   if (operand.kind == Operand::Kind::kSink) {
-    return NewSlot(BytesOf(held));
+    return NewSlot(CountBytes(held));
   }
   if (operand.kind != Operand::Kind::kRegister) Refuse("expected a register as its destination");
-  const uint32_t bytes = BytesOf(held), have = LaneBytes(operand.reg), slot = frame_->slots[operand.reg];
+  const uint32_t bytes = CountBytes(held), have = LaneBytes(operand.reg), slot = frame_->slots[operand.reg];
   if (have == bytes) return slot;
   if (have == 0 || bytes == 0 || have == 16) {
     Refuse("cannot write to '" + frame_->function->registers[operand.reg].name + "': a register of type ." +
            frame_->function->registers[operand.reg].type);
   }
   const uint32_t temporary = NewSlot(bytes);
-  const Handler row = RowOf(have == 4 ? "cvt.u32.u64" : type.starts_with("s") ? "cvt.s64.s32" : "cvt.u64.u32");
+  const Handler row = GetRow(have == 4 ? "cvt.u32.u64" : type.starts_with("s") ? "cvt.s64.s32" : "cvt.u64.u32");
   Instruction copy = Start();
   copy.run = row;
   copy.op[0] = slot;
@@ -241,7 +241,7 @@ Instruction Decoder::Start() {
 
 void Decoder::Emit(const Instruction& instruction) { program_.code.push_back(instruction); }
 
-Handler Decoder::RowOf(const std::string& name) const {
+Handler Decoder::GetRow(const std::string& name) const {
   const Row* row = FindRow(name.c_str());
   if (row == nullptr) Refuse("isn't emulated");
   return row->run;
@@ -249,7 +249,7 @@ Handler Decoder::RowOf(const std::string& name) const {
 
 void Decoder::EmitRow(const char* name, uint32_t to, uint32_t from) {
   Instruction out = Start();
-  out.run = RowOf(name);
+  out.run = GetRow(name);
   out.op[0] = to;
   out.op[1] = from;
   Emit(out);

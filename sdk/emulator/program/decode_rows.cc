@@ -74,21 +74,21 @@ void Decoder::ByTable(Mnemonic mnemonic) {
       out.flags |= kNegateC;
     }
     slots[i] = row->operands[i] == Held::kPredicate && operand.kind == Operand::Kind::kRegister
-                   ? PredicateOf(operand)
+                   ? GetPredicate(operand)
                    : Input(operand, row->operands[i], mnemonic.type());
   }
   const Operand& first = Need(0);
   const std::string_view to =
       mnemonic.parts().size() > 2 ? mnemonic.parts()[mnemonic.parts().size() - 2] : mnemonic.type();
   slots[0] = row->operands[0] == Held::kPredicate
-                 ? PredicateOf(first)
+                 ? GetPredicate(first)
                  : Output(first, row->operands[0], mnemonic.opcode() == "cvt" ? to : mnemonic.type(), &after);
   if (first.has_second) {
     if (mnemonic.opcode() != "setp") Refuse("has one destination only");
     Operand second;
     second.kind = Operand::Kind::kRegister;
     second.reg = first.second;
-    slots[4] = PredicateOf(second);
+    slots[4] = GetPredicate(second);
   }
   const uint32_t negated = out.flags;
   out = Start();
@@ -129,7 +129,7 @@ bool Decoder::Moves(const Mnemonic& mnemonic) {
   const std::string width = std::to_string(bytes * 8);
   const auto emit = [&](const std::string& name, uint32_t d, uint32_t a, uint32_t b) {
     Instruction out = Start();
-    out.run = RowOf(name);
+    out.run = GetRow(name);
     out.op[0] = d;
     out.op[1] = a;
     out.op[2] = b;

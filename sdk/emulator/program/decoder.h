@@ -81,22 +81,22 @@ class Decoder {
   void One(const Statement& statement);
   void Parameters(const Function& entry);
   const Function* FindFunction(const std::string& name) const;
-  uint32_t LabelOf(const Frame& frame, const Frame::Jump& jump) const;
+  uint32_t GetLabel(const Frame& frame, const Frame::Jump& jump) const;
 
   // decode_operands.cc
   uint32_t NewSlot(uint32_t lane_bytes);
   uint32_t ConstantSlot(uint32_t lane_bytes, uint64_t bits);
-  uint32_t SpecialSlotOf(const std::string& name, Instruction* clock);
+  uint32_t GetSpecialSlot(const std::string& name, Instruction* clock);
   uint32_t LaneBytes(uint32_t reg) const;
   bool Resolve(const std::string& name, Place* out) const;
   uint32_t Input(const Operand& operand, Held held, std::string_view type);
   uint32_t Output(const Operand& operand, Held held, std::string_view type, std::vector<Instruction>* after);
-  uint32_t PredicateOf(const Operand& operand) const;
+  uint32_t GetPredicate(const Operand& operand) const;
   const Operand& Need(size_t index) const;
   void Expect(size_t least, size_t most) const;
   Instruction Start();
   void Emit(const Instruction& instruction);
-  Handler RowOf(const std::string& name) const;
+  Handler GetRow(const std::string& name) const;
   void EmitRow(const char* name, uint32_t to, uint32_t from);
 
   // decode_rows.cc

@@ -4,7 +4,7 @@
 
 namespace kernpack::emulator {
 
-Survey SurveyOf(const Module& module) {
+Survey SurveyModule(const Module& module) {
   Survey out;
   const auto find = [](const std::string&, uint64_t* address) {
     *address = 0;  // of a variable: where it lies doesn't matter here

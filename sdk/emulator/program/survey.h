@@ -20,7 +20,7 @@ struct Survey {
   std::map<uint32_t, Refusal> refused;  // by line of the PTX
 };
 
-Survey SurveyOf(const Module& module);
+Survey SurveyModule(const Module& module);
 
 }  // namespace kernpack::emulator
 

@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 4> kFloats = {"f16", "bf16", "f32", "f64"
 
 }  // namespace
 
-ArithmeticWork WorkOf(std::string_view op) {
+ArithmeticWork GetWork(std::string_view op) {
   const Mnemonic mnemonic(op);
   if (mnemonic.opcode() == "mma") return OfMatrices(mnemonic.parts());
   std::string_view type = mnemonic.type();

@@ -16,7 +16,7 @@ struct ArithmeticWork {
   uint32_t of_warp = 0;  // mma: of its 32 threads together
 };
 
-ArithmeticWork WorkOf(std::string_view op);
+ArithmeticWork GetWork(std::string_view op);
 
 }  // namespace kernpack::emulator
 

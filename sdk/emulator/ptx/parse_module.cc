@@ -78,7 +78,7 @@ class Reader {
         module_.variables.push_back(std::move(variable));
       }
     } else if (next.Is(".entry") || next.Is(".func")) {
-      FunctionOf(lexer_.Take().text == ".entry");
+      ParseFunction(lexer_.Take().text == ".entry");
     } else {
       throw PtxError(next.line, "expected a directive such as .entry or .global, got '" +
                                     std::string(next.text.substr(0, 60)) + "'");
@@ -123,7 +123,7 @@ class Reader {
     } while (lexer_.Accept(","));
   }
 
-  void FunctionOf(bool entry) {
+  void ParseFunction(bool entry) {
     Function function;
     function.entry = entry;
     if (!entry && lexer_.Peek().Is("(")) function.results = Parameters();

@@ -46,7 +46,7 @@ const Named* Find(Error error) {
 }
 
 // CUDA_ERROR_ILLEGAL_ADDRESS is cudaErrorIllegalAddress.
-std::string NameOf(const char* of_the_driver) {
+std::string GetName(const char* of_the_driver) {
   std::string name = "cudaError";
   bool begins = true;
   for (const char* at = of_the_driver + std::strlen("CUDA_ERROR_"); *at != '\0'; ++at) {
@@ -77,7 +77,7 @@ KP_RUNTIME_API const char* cudaGetErrorName(Error error) {
   if (const Named* named = Find(error)) return named->name;
   const char* name = nullptr;
   if (Driver().cuGetErrorName(static_cast<Result>(error), &name) != kSuccess) return "unrecognized error code";
-  t_last.text = NameOf(name);
+  t_last.text = GetName(name);
   return t_last.text.c_str();
 }
 KP_RUNTIME_API const char* cudaGetErrorString(Error error) {

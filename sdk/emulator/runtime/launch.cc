@@ -25,7 +25,7 @@ struct Attributes {  // cudaLaunchAttribute and CUlaunchAttribute are the same
 
 Error Launch(const void* host, const Configuration& as, void** arguments, Attributes attributes = {}) {
   FunctionHandle function = nullptr;
-  if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
+  if (const Error error = FindFunction(host, &function); error != kSuccess) return error;
   int most = 0;
   Driver().cuFuncGetAttribute(&most, kFuncMaxThreadsPerBlock, function);
   const size_t threads = size_t{as.block.x} * as.block.y * as.block.z;
@@ -94,18 +94,18 @@ KP_RUNTIME_API Error cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Di
 
 KP_RUNTIME_API Error cudaFuncSetAttribute(const void* host, int attribute, int value) {
   FunctionHandle function = nullptr;
-  if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
+  if (const Error error = FindFunction(host, &function); error != kSuccess) return error;
   constexpr int kCarveout = 9;  // a hint
   if (attribute == kCarveout) return kSuccess;
   return Said(Driver().cuFuncSetAttribute(function, static_cast<FunctionAttribute>(attribute), value));
 }
 KP_RUNTIME_API Error cudaFuncSetCacheConfig(const void* host, int /*config*/) {
   FunctionHandle function = nullptr;
-  return FunctionOf(host, &function);
+  return FindFunction(host, &function);
 }
 KP_RUNTIME_API Error cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
   FunctionHandle function = nullptr;
-  if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
+  if (const Error error = FindFunction(host, &function); error != kSuccess) return error;
   int shared = 0, local = 0;
   *out = {};
   Driver().cuFuncGetAttribute(&shared, kernpack::cuda::kFuncSharedSizeBytes, function);

@@ -37,10 +37,10 @@ Error Waited(Error error, Stream stream) {
 }
 
 // Bytes of a variable, from `offset` on.
-Error PartOf(const void* symbol, size_t offset, size_t count, void** out) {
+Error FindPart(const void* symbol, size_t offset, size_t count, void** out) {
   DevicePtr address = 0;
   size_t bytes = 0;
-  if (const Error error = VariableOf(symbol, &address, &bytes); error != kSuccess) return error;
+  if (const Error error = FindVariable(symbol, &address, &bytes); error != kSuccess) return error;
   if (offset > bytes || count > bytes - offset) return Said(kInvalidValue);
   *out = reinterpret_cast<void*>(address + offset);
   return kSuccess;
@@ -108,7 +108,7 @@ KP_RUNTIME_API Error cudaMemset(void* to, int value, size_t bytes) {
 KP_RUNTIME_API Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
                                              int /*kind*/, Stream stream) {
   void* to = nullptr;
-  if (const Error error = PartOf(symbol, offset, bytes, &to); error != kSuccess) return error;
+  if (const Error error = FindPart(symbol, offset, bytes, &to); error != kSuccess) return error;
   return Copy(to, from, bytes, stream);
 }
 KP_RUNTIME_API Error cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, int kind) {
@@ -117,14 +117,14 @@ KP_RUNTIME_API Error cudaMemcpyToSymbol(const void* symbol, const void* from, si
 KP_RUNTIME_API Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, int /*kind*/,
                                                Stream stream) {
   void* from = nullptr;
-  if (const Error error = PartOf(symbol, offset, bytes, &from); error != kSuccess) return error;
+  if (const Error error = FindPart(symbol, offset, bytes, &from); error != kSuccess) return error;
   return Copy(to, from, bytes, stream);
 }
 KP_RUNTIME_API Error cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, int kind) {
   return Waited(cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, nullptr), nullptr);
 }
-KP_RUNTIME_API Error cudaGetSymbolAddress(void** out, const void* symbol) { return PartOf(symbol, 0, 0, out); }
+KP_RUNTIME_API Error cudaGetSymbolAddress(void** out, const void* symbol) { return FindPart(symbol, 0, 0, out); }
 KP_RUNTIME_API Error cudaGetSymbolSize(size_t* bytes, const void* symbol) {
   DevicePtr address = 0;
-  return VariableOf(symbol, &address, bytes);
+  return FindVariable(symbol, &address, bytes);
 }

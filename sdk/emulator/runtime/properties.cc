@@ -51,9 +51,9 @@ struct Kernel {
   size_t static_shared;
 };
 
-Error KernelOf(const void* host, Kernel* out) {
+Error GetKernel(const void* host, Kernel* out) {
   FunctionHandle function = nullptr;
-  if (const Error error = FunctionOf(host, &function); error != kSuccess) return error;
+  if (const Error error = FindFunction(host, &function); error != kSuccess) return error;
   int shared = 0;
   Driver().cuFuncGetAttribute(&shared, kFuncSharedSizeBytes, function);
   Driver().cuFuncGetAttribute(&out->max_threads, kFuncMaxThreadsPerBlock, function);
@@ -83,7 +83,7 @@ KP_RUNTIME_API Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int*
                                                                             size_t dynamic_shared, unsigned /*flags*/) {
   if (count == nullptr || threads <= 0) return Said(kInvalidValue);
   Kernel kernel{};
-  if (const Error error = KernelOf(host, &kernel); error != kSuccess) return error;
+  if (const Error error = GetKernel(host, &kernel); error != kSuccess) return error;
   *count = 0;
   if (threads > kernel.max_threads) return kSuccess;
   const auto fact = [&](DeviceAttribute attribute) { return Fact(attribute, kernel.device); };
@@ -98,7 +98,7 @@ KP_RUNTIME_API Error cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, co
                                                                int threads) {
   if (bytes == nullptr || blocks <= 0 || threads <= 0) return Said(kInvalidValue);
   Kernel kernel{};
-  if (const Error error = KernelOf(host, &kernel); error != kSuccess) return error;
+  if (const Error error = GetKernel(host, &kernel); error != kSuccess) return error;
   const size_t taken = kernel.static_shared + Bytes(kReservedSharedMemoryPerBlock, kernel.device);
   const size_t share = Bytes(kMaxSharedMemoryPerMultiprocessor, kernel.device) / static_cast<size_t>(blocks);
   const size_t most = Bytes(kMaxSharedMemoryPerBlockOptin, kernel.device);

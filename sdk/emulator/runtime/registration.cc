@@ -36,7 +36,7 @@ bool IsLoaded(ModuleHandle module) {
 }
 
 // The module of the binary in the current context.
-Error ModuleOf(Binary* binary, ModuleHandle* out) {
+Error FindModule(Binary* binary, ModuleHandle* out) {
   Context context = nullptr;
   if (const Result result = Driver().cuCtxGetCurrent(&context); result != kSuccess) return Said(result);
   const auto found = binary->modules.find(context);
@@ -59,12 +59,12 @@ Error ModuleWith(const std::unordered_map<const void*, Symbol>& symbols, const v
   const auto found = symbols.find(host);
   if (found == symbols.end()) return Said(unknown, "nothing that nvcc compiled has registered it");
   *symbol = &found->second;
-  return ModuleOf(found->second.binary, module);
+  return FindModule(found->second.binary, module);
 }
 
 }  // namespace
 
-Error FunctionOf(const void* host, FunctionHandle* out) {
+Error FindFunction(const void* host, FunctionHandle* out) {
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
   const Symbol* symbol = nullptr;
@@ -73,7 +73,7 @@ Error FunctionOf(const void* host, FunctionHandle* out) {
   return error != kSuccess ? error : Said(Driver().cuModuleGetFunction(out, module, symbol->name.c_str()));
 }
 
-Error VariableOf(const void* host, DevicePtr* address, size_t* bytes) {
+Error FindVariable(const void* host, DevicePtr* address, size_t* bytes) {
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
   const Symbol* symbol = nullptr;

@@ -85,9 +85,9 @@ Error Called(Result (*entry)(P...), A... arguments) {
 Error CurrentDevice(int* device);
 
 // The device's function of a kernel, by the host's address of its stub, in the current context; loads the module that it is in.
-Error FunctionOf(const void* host, FunctionHandle* out);
+Error FindFunction(const void* host, FunctionHandle* out);
 // Likewise the memory of a __device__ or __constant__ variable.
-Error VariableOf(const void* host, DevicePtr* address, size_t* bytes);
+Error FindVariable(const void* host, DevicePtr* address, size_t* bytes);
 
 }  // namespace kernpack::cuda::runtime
 

@@ -54,7 +54,7 @@ const KpModule* AsModule(const std::string& name, std::vector<std::shared_ptr<co
     info.flags = KP_FUNCTION_TAKES_CONTEXT;
     info.context = const_cast<Executable*>(program.get());
     info.signature = made->texts.emplace_back(program->Signature()).c_str();
-    const std::string& target = made->texts.emplace_back(TargetKindOf(program->program()));
+    const std::string& target = made->texts.emplace_back(GetTargetKind(program->program()));
     if (!target.empty()) info.target = target.c_str();
     made->functions.push_back({function.c_str(), &Call, &info});
   }

@@ -14,9 +14,9 @@ namespace {
 
 [[noreturn]] void RefuseGiven(const KpAny& given, const KpDLTensor& wanted) {
   const KpDLTensor& got = *kp_any_tensor(&given);
-  KP_THROW(ValueError) << "its result: expected a compact tensor to write " << DType(wanted.dtype) << SizesOf(wanted)
-                       << " on " << NameOf(wanted.device) << " to, got " << DType(got.dtype) << SizesOf(got) << " on "
-                       << NameOf(got.device);
+  KP_THROW(ValueError) << "its result: expected a compact tensor to write " << DType(wanted.dtype) << GetSizes(wanted)
+                       << " on " << GetName(wanted.device) << " to, got " << DType(got.dtype) << GetSizes(got) << " on "
+                       << GetName(got.device);
 }
 
 // Checks that the result of a function without a contract has the type that the program declares.
@@ -35,7 +35,7 @@ void CheckDeclared(size_t result, const Type& type, const KpAny& item) {
   Text text;
   text << "result " << result << ": expected " << type.str() << ", got ";
   if (got) {
-    text << DType(got->dtype) << SizesOf(*got);
+    text << DType(got->dtype) << GetSizes(*got);
   } else {
     text << type_name(item.type_index);
   }
@@ -94,8 +94,8 @@ void Runner::CheckCall(Frame* frame, size_t number, signature::Converted* conver
   if (signature::Check(call.words, call.name, frame->args.data(), nullptr, 0, raiser, &bound)) ThrowRaisedBy(call.name);
   const KpDLDevice device = resolved_.devices[step.device].device;
   if (bound.device.device_type != 0 && !SameDevice(bound.device, device)) {
-    KP_THROW(ValueError) << "its tensors are on " << NameOf(bound.device) << ", but the plan runs it on "
-                         << NameOf(device);
+    KP_THROW(ValueError) << "its tensors are on " << GetName(bound.device) << ", but the plan runs it on "
+                         << GetName(device);
   }
   bound.device = device;
   if (converted->Convert(bound, call.name, raiser, frame->args.data())) ThrowRaisedBy(call.name);
@@ -140,8 +140,8 @@ void Runner::CallUntyped(Frame* frame, const ResolvedStep& step) {
     const KpDLTensor* tensor = kp_any_tensor(&item);
     CheckDeclared(i, frame->program->program->values[results[i]].type, item);
     if (tensor && !SameDevice(tensor->device, planned)) {
-      KP_THROW(ValueError) << "result " << i << ": expected a tensor on " << NameOf(planned) << ", got one on "
-                           << NameOf(tensor->device);
+      KP_THROW(ValueError) << "result " << i << ": expected a tensor on " << GetName(planned) << ", got one on "
+                           << GetName(tensor->device);
     }
     kp_any_retain(&item);
     frame->slots[results[i]].Own(item);

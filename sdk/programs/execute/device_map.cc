@@ -20,12 +20,12 @@ void CheckExists(KpDLDevice device, const std::string& name, const std::string& 
   const int32_t count = api->DeviceCount(nullptr);
   if (device.device_id >= 0 && device.device_id < count) return;
   KP_THROW(RuntimeError) << "the plan's " << name.c_str() << ", which " << user.c_str() << " uses: there is no "
-                         << NameOf(device) << "; this machine has " << count << " of that type";
+                         << GetName(device) << "; this machine has " << count << " of that type";
 }
 
 }  // namespace
 
-std::string NameOf(KpDLDevice device) {
+std::string GetName(KpDLDevice device) {
   const std::string type = DeviceTypeName(device.device_type);
   return SameDevice(device, kHost) ? type : type + ":" + std::to_string(device.device_id);
 }

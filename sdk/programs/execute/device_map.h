@@ -17,7 +17,7 @@ inline bool SameDevice(KpDLDevice a, KpDLDevice b) {
 }
 
 // "opencl:1", "cpu"; of device types that the host allotted, too.
-std::string NameOf(KpDLDevice device);
+std::string GetName(KpDLDevice device);
 
 // See Executable's `devices`.
 class DeviceMap {

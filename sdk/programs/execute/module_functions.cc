@@ -30,7 +30,7 @@ int32_t BaselineDeviceType(const KpLoadedFunction& function) {
   return on != 0 ? on : static_cast<int32_t>(KP_DEVICE_CPU);
 }
 
-std::vector<int32_t> DeviceTypesOf(const KpLoadedFunction& function) {
+std::vector<int32_t> GetDeviceTypes(const KpLoadedFunction& function) {
   HostValue variants;
   Check(HostModules().function_variants(&function, variants.out()));
   std::vector<int32_t> types;
@@ -52,7 +52,7 @@ Function FunctionOf(const KpLoadedFunction& function) {
   const std::string version = HostModules().module_version(function.module);
   entry.qualified =
       std::string(function.module_name) + "@v" + version.substr(0, version.find('.')) + "/" + function.name;
-  entry.device_types = DeviceTypesOf(function);
+  entry.device_types = GetDeviceTypes(function);
   entry.resolve = [&function](KpDLDevice device) {  // nothing is ever unloaded
     Callable callable;
     Check(HostModules().function_resolve(&function, device, &callable.call, &callable.self));

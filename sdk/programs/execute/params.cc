@@ -50,10 +50,10 @@ struct Param {
   [[noreturn]] void Refuse(const char* kind, const Because& because) const {
     Text text;
     text << program.name << ": " << value.name << ": expected " << value.type.str();
-    if (value.type.is_tensor()) text << " on " << NameOf(device);
+    if (value.type.is_tensor()) text << " on " << GetName(device);
     text << ", got ";
     if (const KpDLTensor* tensor = kp_any_tensor(&given)) {
-      text << DType(tensor->dtype) << SizesOf(*tensor) << " on " << NameOf(tensor->device);
+      text << DType(tensor->dtype) << GetSizes(*tensor) << " on " << GetName(tensor->device);
     } else {
       text << type_name(given.type_index);
     }
@@ -104,7 +104,7 @@ void Runner::CheckShared(const KpAny* params) const {
   for (size_t i = 0; i < program.params.size(); ++i) {
     const KpDLTensor* written = resolved_.written[program.params[i]] ? kp_any_tensor(&params[i]) : nullptr;
     if (!written) continue;
-    const signature::Range range = signature::RangeOf(*written);
+    const signature::Range range = signature::GetRange(*written);
     for (size_t j = 0; j < program.params.size(); ++j) {
       const KpDLTensor* other = j == i ? nullptr : kp_any_tensor(&params[j]);
       const auto found = other ? signature::Overlap(*written, range, *other) : signature::Sharing::kNone;

@@ -12,7 +12,7 @@ namespace kernpack::sdk::program {
 namespace {
 
 // Borrowed from the step, but for shapes, which go to `owned`.
-KpAny ValueOf(const Constant& constant, std::vector<Any>* owned) {
+KpAny GetValue(const Constant& constant, std::vector<Any>* owned) {
   if (const auto* text = std::get_if<std::string>(&constant)) return AnyView(text->c_str()).raw();
   if (const auto* flag = std::get_if<bool>(&constant)) return AnyView(*flag).raw();
   if (const auto* number = std::get_if<int64_t>(&constant)) return AnyView(*number).raw();
@@ -29,7 +29,7 @@ KpAny ValueOf(const Constant& constant, std::vector<Any>* owned) {
 bool LooksAtValues(const Program& program, const Step& step, const signature::View& view) {
   if (view.Writes()) return true;
   for (size_t i = 0; i < step.args.size(); ++i) {
-    const uint32_t kind = signature::KindOf(view.Param(static_cast<int>(i)));
+    const uint32_t kind = signature::GetKind(view.Param(static_cast<int>(i)));
     if (kind == KP_PARAM_TENSOR && !program.values[step.args[i]].type.is_tensor()) return true;
   }
   return false;
@@ -41,7 +41,7 @@ std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const 
   const signature::View view{resolved.call.words};
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < step.args.size(); ++i) {
-    const bool host_only = (signature::FlagsOf(view.Param(static_cast<int>(i))) & KP_PARAM_ON_CPU) != 0;
+    const bool host_only = (signature::GetFlags(view.Param(static_cast<int>(i))) & KP_PARAM_ON_CPU) != 0;
     const bool tensor = program.values[step.args[i]].type.is_tensor();
     if (tensor && !host_only && values[step.args[i]].device != resolved.device) found.push_back(i);
   }
@@ -51,7 +51,7 @@ std::vector<uint32_t> Elsewhere(const Program& program, const Step& step, const 
 class Resolver {
  public:
   Resolver(const FunctionTable& functions, const DeviceMap& map, ResolvedPlan* out)
-      : table_(functions), map_(map), out_(*out), index_(IndexOf(out->plan.module)) {}
+      : table_(functions), map_(map), out_(*out), index_(GetIndex(out->plan.module)) {}
 
   void Run(std::string_view entry) {
     out_.devices.push_back({kHost, DeviceAPI::Get(KP_DEVICE_CPU)});
@@ -74,7 +74,7 @@ class Resolver {
   ResolvedPlan& out_;
   const ProgramIndex index_;
 
-  uint32_t DeviceOf(const VirtualDevice& device, const std::string& user) {
+  uint32_t FindDevice(const VirtualDevice& device, const std::string& user) {
     const KpDLDevice real = map_.Real(device, user);
     for (uint32_t i = 0; i < out_.devices.size(); ++i) {
       if (SameDevice(out_.devices[i].device, real)) return i;
@@ -86,7 +86,7 @@ class Resolver {
   // Calls follow the work that the caller has queued. If there are calls, copies have a separate stream.
   void AddStreams() {
     const std::vector<Stream>& streams = out_.plan.streams;
-    for (const Stream& stream : streams) out_.streams.push_back({DeviceOf(stream.device, "a stream of it"), false});
+    for (const Stream& stream : streams) out_.streams.push_back({FindDevice(stream.device, "a stream of it"), false});
     std::vector<bool> has(out_.devices.size(), false);
     for (const bool copies : {false, true}) {
       for (size_t i = 0; i < streams.size(); ++i) {
@@ -109,7 +109,7 @@ class Resolver {
     for (ValueId id = 0; id < program.values.size(); ++id) {
       const Value& value = program.values[id];
       const std::string name = value.name.empty() ? "%" + std::to_string(id) : value.name;
-      out->values.push_back({DeviceOf(value.device, program.name + ": " + name), planned.buffer_of[id]});
+      out->values.push_back({FindDevice(value.device, program.name + ": " + name), planned.buffer_of[id]});
     }
     ResolveParams(program, out);
     // Values whose shapes and dtypes follow from the inputs.
@@ -145,7 +145,7 @@ class Resolver {
     bool gives = std::all_of(step.args.begin(), step.args.end(), [&](ValueId value) { return (*follows)[value]; });
     switch (step.kind) {
       case StepKind::kConstant:
-        out.constant = ValueOf(step.constant, &out_.shapes);
+        out.constant = GetValue(step.constant, &out_.shapes);
         break;
       case StepKind::kCall:
         ResolveCall(program, step, &out);
@@ -168,7 +168,7 @@ class Resolver {
   }
 
   void ResolveCall(const Program& program, const Step& step, ResolvedStep* out) {
-    const std::string name = NameOf(program, step);
+    const std::string name = GetName(program, step);
     const Function* found = table_.Find(step.callee);
     if (!found) {
       KP_THROW(ValueError) << name << ": there is no function '" << step.callee << "'" << table_.Suggest(step.callee);
@@ -217,7 +217,7 @@ void Resolve(const FunctionTable& functions, const DeviceMap& map, std::string_v
   Resolver(functions, map, out).Run(program);
 }
 
-std::string NameOf(const Program& program, const Step& step) {
+std::string GetName(const Program& program, const Step& step) {
   std::string name = program.name + ": step " + std::to_string(&step - program.steps.data()) + " (";
   name += StepKindName(step.kind);
   return name + (step.callee.empty() ? "" : " " + step.callee) + ")";

@@ -86,7 +86,7 @@ struct ResolvedPlan {
 void Resolve(const FunctionTable& functions, const DeviceMap& map, std::string_view program, ResolvedPlan* out);
 
 // "main: step 3 (call kernels.gelu)".
-std::string NameOf(const Program& program, const Step& step);
+std::string GetName(const Program& program, const Step& step);
 
 }  // namespace kernpack::sdk::program
 

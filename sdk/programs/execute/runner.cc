@@ -24,9 +24,9 @@ void Runner::Run(Frame* frame, const KpAny* params, int32_t num_params) {
     try {
       RunStep(frame, number);
     } catch (const Error& e) {
-      Rethrow(NameOf(program, program.steps[number]), e);
+      Rethrow(GetName(program, program.steps[number]), e);
     } catch (const std::bad_alloc&) {
-      KP_THROW(MemoryError) << NameOf(program, program.steps[number]) << ": out of memory";
+      KP_THROW(MemoryError) << GetName(program, program.steps[number]) << ": out of memory";
     }
   }
   frame->complete = true;

@@ -83,14 +83,16 @@ class Deriver {
     KP_THROW(ValueError) << program_.name << ": " << name << ": " << why;
   }
 
-  KpDLDevice DeviceOf(ValueId value) const { return resolved_.devices[resolved_.entry->values[value].device].device; }
+  KpDLDevice ResolvedDevice(ValueId value) const {
+    return resolved_.devices[resolved_.entry->values[value].device].device;
+  }
 
   void FindDevice() {
     const auto look = [&](ValueId value) {
-      const KpDLDevice device = DeviceOf(value);
+      const KpDLDevice device = ResolvedDevice(value);
       if (!program_.values[value].type.is_tensor() || SameDevice(device, kHost) || SameDevice(device, device_)) return;
       if (!SameDevice(device_, kHost)) {
-        Refuse(value, "it is on " + NameOf(device) + " and others are on " + NameOf(device_) +
+        Refuse(value, "it is on " + GetName(device) + " and others are on " + GetName(device_) +
                           "; the tensors of a function are on one device, and on the host");
       }
       device_ = device;
@@ -103,7 +105,7 @@ class Deriver {
     const Type& type = program_.values[value].type;
     switch (type.kind) {
       case TypeKind::kTensor:
-        return TensorOf(value, type, result);
+        return FormatTensor(value, type, result);
       case TypeKind::kInt:
       case TypeKind::kFloat:
       case TypeKind::kBool:
@@ -118,11 +120,11 @@ class Deriver {
                       type.str() + "; a function " + (result ? "gives tensors" : "takes nothing else"));
   }
 
-  std::string TensorOf(ValueId value, const Type& type, bool result) {
+  std::string FormatTensor(ValueId value, const Type& type, bool result) {
     if (!type.dims || type.dtype.bits == 0) Refuse(value, "its type, " + type.str() + ", must say its dtype and rank");
-    const bool on_host = SameDevice(DeviceOf(value), kHost) && !SameDevice(device_, kHost);
+    const bool on_host = SameDevice(ResolvedDevice(value), kHost) && !SameDevice(device_, kHost);
     if (on_host && result)
-      Refuse(value, "it is on the host and others are on " + NameOf(device_) + "; return it there");
+      Refuse(value, "it is on the host and others are on " + GetName(device_) + "; return it there");
     std::string text = ir::TypeName(type.dtype) + "[";
     for (size_t i = 0; i < type.dims->size(); ++i) {
       const Dim& dim = (*type.dims)[i];
@@ -137,7 +139,7 @@ class Deriver {
 
 std::string DeriveSignature(const ResolvedPlan& resolved) { return Deriver(resolved).Run(); }
 
-std::string TargetKindOf(const Program& program) {
+std::string GetTargetKind(const Program& program) {
   std::vector<ValueId> values = program.params;
   for (const Result& result : program.results) values.push_back(result.value);
   for (const ValueId value : values) {

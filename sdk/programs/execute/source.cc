@@ -33,7 +33,7 @@ class Writer {
     Write(*resolved_.entry);
     std::string names;
     for (const std::string& name : names_) names += "    " + CString(name) + ",\n";
-    const std::string kind = TargetKindOf(entry);
+    const std::string kind = GetTargetKind(entry);
     return "// Module " + module +
            ", a program of Kernpack's.\n#include <kernpack/device_api.h>\n#include "
            "<kernpack/host/modules.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "
@@ -56,14 +56,14 @@ class Writer {
   std::string bodies_;
 
   [[noreturn]] static void Refuse(const Program& program, const Step& step, const char* why) {
-    KP_THROW(NotImplementedError) << NameOf(program, step) << ": " << why;
+    KP_THROW(NotImplementedError) << GetName(program, step) << ": " << why;
   }
 
   size_t FunctionNumber(const Program& program, const Step& step) {
     const auto function = std::find_if(resolved_.functions.begin(), resolved_.functions.end(),
                                        [&](const Function& each) { return each.name == step.callee; });
     if (function->qualified.empty()) {
-      KP_THROW(ValueError) << NameOf(program, step)
+      KP_THROW(ValueError) << GetName(program, step)
                            << ": the function belongs to no loaded module, so another process couldn't find it";
     }
     const auto known = std::find(names_.begin(), names_.end(), function->qualified);
@@ -117,7 +117,7 @@ class Writer {
 
   // `call`, guarded: an error gets the step's name.
   static std::string Guarded(const Program& program, const Step& step, const std::string& call) {
-    return "    if (" + call + ") {\n      kp_at(self, " + CString(NameOf(program, step)) +
+    return "    if (" + call + ") {\n      kp_at(self, " + CString(GetName(program, step)) +
            ");\n      goto failed;\n    }\n";
   }
 
@@ -189,7 +189,7 @@ class Writer {
     const Program& program = *resolved.program;
     const Step& s = *step.step;
     const std::string first = s.results.empty() ? "" : "v[" + Number(s.results[0]) + "]";
-    std::string text = "  {  // " + CString(NameOf(program, s)) + "\n";
+    std::string text = "  {  // " + CString(GetName(program, s)) + "\n";
     switch (s.kind) {
       case StepKind::kConstant:
         if (kp_is_object(&step.constant)) Refuse(program, s, "shapes as values cannot be exported");

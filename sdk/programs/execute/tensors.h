@@ -11,7 +11,7 @@
 
 namespace kernpack::sdk::program {
 
-inline ShapeView SizesOf(const KpDLTensor& tensor) {
+inline ShapeView GetSizes(const KpDLTensor& tensor) {
   return {tensor.shape, static_cast<size_t>(std::max(tensor.ndim, 0))};
 }
 

@@ -47,7 +47,7 @@ std::string Trace::Json() const {
   std::vector<std::string> processes;
   std::vector<std::pair<int64_t, uint32_t>> threads;
   for (const TraceEvent& event : events()) {
-    const std::string device = NameOf(event.device);
+    const std::string device = GetName(event.device);
     const auto process = std::find(processes.begin(), processes.end(), device);
     const auto pid = static_cast<int64_t>(process - processes.begin());
     if (process == processes.end()) {

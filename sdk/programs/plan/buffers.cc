@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "plan/clocks.h"
-#include "plan/handed_on.h"
+#include "plan/returned_parameters.h"
 #include "plan/tuples.h"
 
 namespace kernpack::sdk::program {
@@ -20,18 +20,18 @@ std::vector<uint32_t> LastUses(const Program& p, const Tuples& tuples, const Han
   for (uint32_t s = 0; s < p.steps.size(); ++s) {
     for (const ValueId v : p.steps[s].results) last[v] = s;
     for (const ValueId v : p.steps[s].args) {
-      last[v] = last[tuples.OwnerOf(v)] = s;
+      last[v] = last[tuples.FindOwner(v)] = s;
       if (!tuples.MadeBy(v)) continue;
-      for (const ValueId element : tuples.MadeBy(v)->args) last[element] = last[tuples.OwnerOf(element)] = s;
+      for (const ValueId element : tuples.MadeBy(v)->args) last[element] = last[tuples.FindOwner(element)] = s;
     }
   }
   for (const ValueId v : p.params) last[v] = kNever;
-  for (const Result& r : p.results) last[r.value] = last[tuples.OwnerOf(r.value)] = kNever;
+  for (const Result& r : p.results) last[r.value] = last[tuples.FindOwner(r.value)] = kNever;
   // From the end, so that what is handed on several times lives to the last of them.
   for (auto s = p.steps.rbegin(); s != p.steps.rend(); ++s) {
     for (size_t arg = 0; arg < s->args.size(); ++arg) {
       if (!handed_on.By(*s, arg)) continue;
-      uint32_t& lives = last[tuples.OwnerOf(s->args[arg])];
+      uint32_t& lives = last[tuples.FindOwner(s->args[arg])];
       for (const ValueId v : s->results) lives = std::max(lives, last[v]);
     }
   }
@@ -52,7 +52,7 @@ class Assigner {
     for (const Step& s : p.steps) {
       for (size_t arg = 0; arg < s.args.size(); ++arg) {
         if (!handed_on.By(s, arg)) continue;
-        auto& to = handed_to_[tuples_.OwnerOf(s.args[arg])];
+        auto& to = handed_to_[tuples_.FindOwner(s.args[arg])];
         to.insert(to.end(), s.results.begin(), s.results.end());
       }
     }
@@ -99,7 +99,7 @@ class Assigner {
 
   static constexpr int kMostTried = 16;  // free buffers looked at for one value
 
-  Key KeyOf(ValueId v, const ByteSize& size) {
+  Key MakeKey(ValueId v, const ByteSize& size) {
     return {places_.try_emplace(p_.values[v].device, places_.size()).first->second, size.symbols};
   }
 
@@ -118,7 +118,7 @@ class Assigner {
 
   // The smallest that is large enough and that no step still uses when s runs: reuse never adds a wait.
   uint32_t TakeFree(uint32_t s, ValueId v, const ByteSize& size) {
-    const auto list = free_.find(KeyOf(v, size));
+    const auto list = free_.find(MakeKey(v, size));
     if (list == free_.end()) return kNoBuffer;
     int tried = 0;
     for (auto it = list->second.lower_bound(size.factor); it != list->second.end() && tried < kMostTried;
@@ -144,7 +144,7 @@ class Assigner {
     const PlannedStep& planned = planned_.steps[s];
     const auto note = [&](ValueId v) {
       if (planned.stream == kNoStream) return;  // what a barrier uses is done before all that follows it
-      Raise(&busy_[tuples_.OwnerOf(v)], {{planned.stream, At(clocks_.After(s), planned.stream)}});
+      Raise(&busy_[tuples_.FindOwner(v)], {{planned.stream, At(clocks_.After(s), planned.stream)}});
     };
     for (const ValueId v : step.args) tuples_.ForEachTensor(v, note);
     for (const ValueId v : step.results) {
@@ -170,7 +170,7 @@ class Assigner {
     if (buffer == kNoBuffer) return;
     const ByteSize& size = planned_.buffers[buffer].size;
     buffer_busy_[buffer] = std::move(busy_[v]);
-    if (size.known) free_[KeyOf(v, size)].emplace(size.factor, buffer);
+    if (size.known) free_[MakeKey(v, size)].emplace(size.factor, buffer);
   }
 };
 

@@ -28,7 +28,7 @@ class Dependencies {
                          step.kind == StepKind::kInvoke;
     for (size_t i = 0; touches && i < step.args.size(); ++i) {
       const bool writes = writes_.ByStep(step, i);
-      tuples_.ForEachTensor(step.args[i], [&](ValueId v) { Touch(s, tuples_.OwnerOf(v), writes, &before); });
+      tuples_.ForEachTensor(step.args[i], [&](ValueId v) { Touch(s, tuples_.FindOwner(v), writes, &before); });
     }
     for (const ValueId v : step.results) {
       if (touches) writer_[v] = s;

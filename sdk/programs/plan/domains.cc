@@ -7,7 +7,7 @@
 namespace kernpack::sdk::program {
 namespace {
 
-std::string NamesOf(const std::vector<int32_t>& types) {
+std::string GetNames(const std::vector<int32_t>& types) {
   std::string out;
   for (const int32_t type : types) out += (out.empty() ? "" : " or ") + DeviceTypeName(type);
   return out;
@@ -34,7 +34,7 @@ std::vector<int32_t> Both(const std::vector<int32_t>& a, const std::vector<int32
 
 bool TypeAllowed(const DeviceFacts& of, const DeviceFacts& by, Conflict* conflict) {
   if (!of.device.device_type() || by.types.empty() || Contains(by.types, *of.device.device_type())) return true;
-  return Disagree(DeviceTypeName(*of.device.device_type()), of.type_origin, NamesOf(by.types), by.types_origin,
+  return Disagree(DeviceTypeName(*of.device.device_type()), of.type_origin, GetNames(by.types), by.types_origin,
                   conflict);
 }
 
@@ -68,7 +68,7 @@ bool JoinFacts(DeviceFacts* facts, const DeviceFacts& more, Conflict* conflict) 
   if (!TypeAllowed(*facts, more, conflict) || !TypeAllowed(more, *facts, conflict)) return false;
   std::vector<int32_t> types = Both(facts->types, more.types);
   if (types.empty() && !(facts->types.empty() && more.types.empty())) {
-    return Disagree(NamesOf(facts->types), facts->types_origin, NamesOf(more.types), more.types_origin, conflict);
+    return Disagree(GetNames(facts->types), facts->types_origin, GetNames(more.types), more.types_origin, conflict);
   }
   if (!JoinDevices(facts, more, conflict)) return false;
   if (facts->types.empty() || types.size() < facts->types.size()) facts->types_origin = more.types_origin;

@@ -9,7 +9,7 @@ namespace {
 
 uint32_t FlagsOfParam(const Function& f, size_t arg) {
   if (!f.words() || static_cast<int>(arg) >= signature::View{f.words()}.NumParams()) return 0;
-  return signature::FlagsOf(signature::View{f.words()}.Param(static_cast<int>(arg)));
+  return signature::GetFlags(signature::View{f.words()}.Param(static_cast<int>(arg)));
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ const std::string& CallWantsScope(const Function& function, size_t arg) {
 }
 
 Writes::Writes(const ProgramModule& module, const FunctionTable& functions)
-    : module_(module), functions_(functions), index_(IndexOf(module)), written_(module.programs.size()) {
+    : module_(module), functions_(functions), index_(GetIndex(module)), written_(module.programs.size()) {
   for (const size_t i : CalleesFirst(module, index_)) {
     const Program& p = module.programs[i];
     const Tuples tuples(p);
@@ -31,11 +31,11 @@ Writes::Writes(const ProgramModule& module, const FunctionTable& functions)
     for (const Step& s : p.steps) {
       for (size_t arg = 0; arg < s.args.size(); ++arg) {
         if (!ByStep(s, arg)) continue;
-        tuples.ForEachTensor(s.args[arg], [&](ValueId v) { written_[i][tuples.OwnerOf(v)] = true; });
+        tuples.ForEachTensor(s.args[arg], [&](ValueId v) { written_[i][tuples.FindOwner(v)] = true; });
       }
     }
     for (ValueId v = 0; v < p.values.size(); ++v) {
-      if (written_[i][tuples.OwnerOf(v)]) written_[i][v] = true;
+      if (written_[i][tuples.FindOwner(v)]) written_[i][v] = true;
     }
   }
 }
@@ -44,7 +44,7 @@ bool Writes::ByStep(const Step& step, size_t arg) const {
   if (step.kind == StepKind::kCall) return CallWrites(*functions_.Find(step.callee), arg);
   const size_t first = step.kind == StepKind::kIf ? 1 : 0;  // behind the condition
   if (arg < first) return false;
-  for (const std::string_view name : ProgramsOf(step)) {
+  for (const std::string_view name : GetPrograms(step)) {
     const size_t callee = index_.at(name);
     if (written_[callee][module_.programs[callee].params[arg - first]]) return true;
   }

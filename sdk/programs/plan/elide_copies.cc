@@ -30,9 +30,9 @@ std::vector<bool> Handed(const Program& p, const Tuples& tuples) {
   std::vector<bool> handed(p.values.size());
   for (const Step& s : p.steps) {
     if (s.kind != StepKind::kIf && s.kind != StepKind::kInvoke) continue;
-    for (const ValueId v : s.args) handed[tuples.OwnerOf(v)] = true;
+    for (const ValueId v : s.args) handed[tuples.FindOwner(v)] = true;
   }
-  for (const Result& r : p.results) handed[tuples.OwnerOf(r.value)] = true;
+  for (const Result& r : p.results) handed[tuples.FindOwner(r.value)] = true;
   return handed;
 }
 

@@ -55,7 +55,7 @@ class Inserter {
 
   const VirtualDevice& Device(ValueId old) const { return rewriter_.from().values[old].device; }
   // The value that all copies of what `old` holds are copies of.
-  ValueId OriginalOf(ValueId old) const { return original_[tuples_.OwnerOf(old)]; }
+  ValueId GetOriginal(ValueId old) const { return original_[tuples_.FindOwner(old)]; }
   bool IsTensor(ValueId old) const { return IsData(rewriter_.from().values[old].type); }
 
   void OneStep(const Step& s) {
@@ -70,7 +70,7 @@ class Inserter {
     }
     for (size_t i = 0; i < s.args.size(); ++i) {
       if (!writes_.ByStep(s, i)) continue;
-      tuples_.ForEachTensor(s.args[i], [&](ValueId v) { copies_[OriginalOf(v)].clear(); });  // they hold what was
+      tuples_.ForEachTensor(s.args[i], [&](ValueId v) { copies_[GetOriginal(v)].clear(); });  // they hold what was
     }
   }
 
@@ -104,7 +104,7 @@ class Inserter {
 
   ValueId At(ValueId old, const VirtualDevice& wanted, Position position) {
     if (!IsTensor(old) || IsThere(Device(old), wanted)) return rewriter_[old];
-    const ValueId original = OriginalOf(old);
+    const ValueId original = GetOriginal(old);
     if (IsThere(Device(original), wanted)) return rewriter_[original];
     auto& copies = copies_[original];
     for (const auto& [device, copy] : copies) {
@@ -166,7 +166,7 @@ class Inserter {
     const ValueId from = s.args[0], to = s.results[0];
     const bool written = writes_.Written(number_, from) || writes_.Written(number_, to);
     if (written) return rewriter_.Keep(s, {rewriter_[from]});
-    const ValueId original = original_[to] = OriginalOf(from);
+    const ValueId original = original_[to] = GetOriginal(from);
     if (Device(from) == Device(to)) return rewriter_.Replace(to, rewriter_[from]);
     if (Device(original) == Device(to)) return rewriter_.Replace(to, rewriter_[original]);
     auto& copies = copies_[original];
@@ -182,7 +182,7 @@ class Inserter {
 
 void InsertCopies(Plan* plan, const PlanContext& context) {
   const Writes writes(plan->module, *context.functions);
-  const ProgramIndex index = IndexOf(plan->module);
+  const ProgramIndex index = GetIndex(plan->module);
   ProgramModule out;
   out.programs.reserve(plan->module.programs.size());
   for (size_t p = 0; p < plan->module.programs.size(); ++p) {

@@ -23,7 +23,7 @@ ProgramModule Placed(ProgramModule module, const Places& places) {
   return module;
 }
 
-size_t CopiesOf(ProgramModule module, const PlanContext& context) {
+size_t CountCopies(ProgramModule module, const PlanContext& context) {
   Plan plan{std::move(module), {}, {}};
   InsertCopies(&plan, context);
   ElideCopies(&plan, context);
@@ -47,11 +47,11 @@ void InferTypes(Plan* plan, const PlanContext& context) {
 void Place(Plan* plan, const PlanContext& context) {
   const Writes writes(plan->module, *context.functions);
   ProgramModule followed = Placed(plan->module, Solve(plan->module, context, writes, true));
-  const size_t copies = CopiesOf(followed, context);
+  const size_t copies = CountCopies(followed, context);
   if (copies) {
     // A long way behind one use can lead many calls to where their other arguments are not; then the defaults are better.
     ProgramModule defaults = Placed(plan->module, Solve(plan->module, context, writes, false));
-    if (CopiesOf(defaults, context) < copies) followed = std::move(defaults);
+    if (CountCopies(defaults, context) < copies) followed = std::move(defaults);
   }
   plan->module = std::move(followed);
 }

@@ -6,7 +6,7 @@
 namespace kernpack::sdk::program {
 namespace {
 
-std::string ListOf(const std::vector<ValueId>& values, const std::vector<std::string>& names) {
+std::string FormatList(const std::vector<ValueId>& values, const std::vector<std::string>& names) {
   std::string out;
   for (const ValueId v : values) out += (out.empty() ? "" : ", ") + names[v];
   return out;
@@ -29,7 +29,7 @@ std::string Comment(const PlannedProgram& planned, const Program& p, size_t s, c
     const uint32_t b = planned.buffer_of[v];
     add("b" + std::to_string(b) + " of " + planned.buffers[b].size.str());
   }
-  if (!step.frees.empty()) add("frees " + ListOf(step.frees, names));
+  if (!step.frees.empty()) add("frees " + FormatList(step.frees, names));
   return out;
 }
 
@@ -45,7 +45,7 @@ const std::vector<PlanPass>& PlanPasses() {
 }
 
 Plan MakePlan(const ProgramModule& module, const PlanContext& context, const PlanObserver& observer) {
-  CheckStructure(module, IndexOf(module), *context.functions);  // the first pass checks what else Verify() does
+  CheckStructure(module, GetIndex(module), *context.functions);  // the first pass checks what else Verify() does
   Plan plan{module, {}, {}};
   for (const PlanPass& pass : PlanPasses()) {
     pass.run(&plan, context);

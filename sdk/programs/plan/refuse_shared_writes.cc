@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "plan/effects.h"
-#include "plan/handed_on.h"
+#include "plan/returned_parameters.h"
 #include "program/fail.h"
 
 namespace kernpack::sdk::program {
@@ -18,7 +18,7 @@ class SharedTensors {
   }
 
   ValueId Of(ValueId v) {
-    v = tuples_.OwnerOf(v);
+    v = tuples_.FindOwner(v);
     while (group_[v] != v) v = group_[v] = group_[group_[v]];
     return v;
   }
@@ -45,7 +45,7 @@ void Check(const Program& p, const HandedOn& handed_on, const Writes& writes) {
       shared.tuples().ForEachTensor(s.args[arg], [&](ValueId v) {
         if (!shared.IsShared(v)) return;
         Fail(s.position, p,
-             Describe(p, s) + " writes " + NameOf(p, v) +
+             Describe(p, s) + " writes " + GetName(p, v) +
                  " in place, which has an alias: a program that was invoked before returns its parameter, so "
                  "its argument and its result are one tensor; copy one of them first, or write before the invocation");
       });

@@ -14,7 +14,7 @@ Solver::Solver(const ProgramModule& module, const PlanContext& context, const Wr
       config_(context.config),
       functions_(*context.functions),
       writes_(writes),
-      index_(IndexOf(module)),
+      index_(GetIndex(module)),
       elements_(module),
       devices_(elements_.count()),
       scopes_(elements_.count()) {
@@ -58,16 +58,18 @@ void Solver::SettleOne(uint32_t element) {
   facts.device = Canonical(config_, VirtualDevice::Default(facts.device, otherwise));
 }
 
-VirtualDevice Solver::PlaceOf(uint32_t element) { return WithScope(devices_[element].device, scopes_[element].scope); }
+VirtualDevice Solver::GetDevicePlace(uint32_t element) {
+  return WithScope(devices_[element].device, scopes_[element].scope);
+}
 
 Places Solver::Read() {
   Places places;
   for (size_t p = 0; p < module_.programs.size(); ++p) {
     const Program& program = module_.programs[p];
     auto& values = places.values.emplace_back();
-    for (size_t v = 0; v < program.values.size(); ++v) values.push_back(PlaceOf(elements_.Value(p, v)));
+    for (size_t v = 0; v < program.values.size(); ++v) values.push_back(GetDevicePlace(elements_.Value(p, v)));
     auto& results = places.results.emplace_back();
-    for (size_t i = 0; i < program.results.size(); ++i) results.push_back(PlaceOf(elements_.Result(p, i)));
+    for (size_t i = 0; i < program.results.size(); ++i) results.push_back(GetDevicePlace(elements_.Result(p, i)));
   }
   return places;
 }

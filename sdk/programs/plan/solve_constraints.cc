@@ -40,7 +40,7 @@ void Solver::Require(size_t p, uint32_t element, const VirtualDevice& device, co
     return;
   }
   const std::string what = origin.kind == OriginKind::kResultAnnotation ? "result " + std::to_string(origin.index)
-                                                                        : NameOf(module_.programs[p], origin.index);
+                                                                        : GetName(module_.programs[p], origin.index);
   FailConflict(p, at, what, "drop one of the two, or copy the value and annotate the copy");
 }
 
@@ -58,7 +58,7 @@ void Solver::ConstrainCall(size_t p, size_t s) {
     if (function.result_scopes[i].empty()) continue;
     const uint32_t result = elements_.Value(p, step.results[i]);
     if (scopes_.Constrain(result, {function.result_scopes[i], origin}, &conflict_)) continue;
-    FailConflict(p, step.position, NameOf(module_.programs[p], step.results[i]),
+    FailConflict(p, step.position, GetName(module_.programs[p], step.results[i]),
                  "drop the annotation, or copy the value and annotate the copy");
   }
 }
@@ -69,7 +69,7 @@ void Solver::Bind(size_t p) {
     const Step& step = program.steps[s];
     if (step.kind == StepKind::kCall) BindCall(p, s);
     if (step.kind == StepKind::kTupleGet && IsTensor(p, step.results[0])) {
-      const ValueId element = tuples_[p].OwnerOf(step.results[0]);
+      const ValueId element = tuples_[p].FindOwner(step.results[0]);
       MustShare(p, elements_.Value(p, element), elements_.Value(p, step.results[0]), step.position);
     }
     if (step.kind == StepKind::kIf) BindBranches(p, step);

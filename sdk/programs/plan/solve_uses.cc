@@ -40,7 +40,7 @@ void Solver::FollowUses(size_t p) {
   for (size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
     ForEachUse(p, s, [&](ValueId v, uint32_t user, const std::string&) {
-      if (!loose[tuples_[p].OwnerOf(v)]) MayShare(p, v, user, step);
+      if (!loose[tuples_[p].FindOwner(v)]) MayShare(p, v, user, step);
     });
     for (const ValueId v : step.results) loose[v] = IsLoose(step, program.values[v]);
   }
@@ -50,7 +50,7 @@ void Solver::FollowUses(size_t p) {
 void Solver::FollowResults(size_t p, bool follow_uses) {
   const Program& program = module_.programs[p];
   for (const Step& step : program.steps) {
-    for (const std::string_view callee : ProgramsOf(step)) {
+    for (const std::string_view callee : GetPrograms(step)) {
       for (size_t i = 0; i < step.results.size(); ++i) {
         devices_.Unify(elements_.Result(index_.at(callee), i), elements_.Value(p, step.results[i]), &conflict_);
       }
@@ -66,7 +66,7 @@ void Solver::MayShare(size_t p, ValueId v, uint32_t user, const Step& step) {
   if (devices_.Unify(elements_.Value(p, v), user, &conflict_)) return;
   if (conflict_.left_origin.permits_copy() || conflict_.right_origin.permits_copy()) return;
   const Program& program = module_.programs[p];
-  FailConflict(p, step.position, NameOf(program, v) + " as used by " + Describe(program, step),
+  FailConflict(p, step.position, GetName(program, v) + " as used by " + Describe(program, step),
                "annotate the value with its device, which permits a copy");
 }
 
@@ -83,7 +83,7 @@ void Solver::FollowScopes(size_t p) {
       if (!call) scopes_.Unify(value, user, &conflict_);
       if (!scope.empty()) scopes_.Constrain(value, {scope, origin}, &conflict_);
     });
-    for (const std::string_view callee : ProgramsOf(step)) {
+    for (const std::string_view callee : GetPrograms(step)) {
       for (size_t i = 0; i < step.results.size(); ++i) {
         const uint32_t from = elements_.Result(index_.at(callee), i), to = elements_.Value(p, step.results[i]);
         if (SameDevice(from, to)) scopes_.Unify(from, to, &conflict_);

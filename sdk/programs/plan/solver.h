@@ -52,7 +52,7 @@ class Solver {
   void Settle();
   void SettleOne(uint32_t element);
   Places Read();
-  VirtualDevice PlaceOf(uint32_t element);
+  VirtualDevice GetDevicePlace(uint32_t element);
   bool IsTensor(size_t p, ValueId v) const { return IsData(module_.programs[p].values[v].type); }
   [[noreturn]] void FailConflict(size_t p, Position at, const std::string& what, const char* advice) const;
 };

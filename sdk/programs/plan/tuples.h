@@ -24,7 +24,7 @@ class Tuples {
   // The step that made a tuple; null for other values.
   const Step* MadeBy(ValueId v) const { return made_by_[v]; }
   // The value whose memory it is: itself, or the element that a `get` took.
-  ValueId OwnerOf(ValueId v) const { return owner_[v]; }
+  ValueId FindOwner(ValueId v) const { return owner_[v]; }
 
   // visit(ValueId) for the value if it has memory, or for each element of the tuple that has.
   template <class Visit>

@@ -27,13 +27,13 @@ struct Visit {
 
 }  // namespace
 
-ProgramIndex IndexOf(const ProgramModule& module) {
+ProgramIndex GetIndex(const ProgramModule& module) {
   ProgramIndex index;
   for (size_t i = 0; i < module.programs.size(); ++i) index.emplace(module.programs[i].name, i);
   return index;
 }
 
-std::vector<std::string_view> ProgramsOf(const Step& step) {
+std::vector<std::string_view> GetPrograms(const Step& step) {
   if (step.kind == StepKind::kInvoke) return {step.callee};
   if (step.kind == StepKind::kIf) return {step.callee, step.otherwise};
   return {};
@@ -64,7 +64,7 @@ std::vector<size_t> CalleesFirst(const ProgramModule& module, const ProgramIndex
         if (!path.empty()) depth[path.back().program] = std::max(depth[path.back().program], depth[done] + 1);
         continue;
       }
-      const std::vector<std::string_view> callees = ProgramsOf(steps[at.step]);
+      const std::vector<std::string_view> callees = GetPrograms(steps[at.step]);
       if (at.callee == callees.size()) {
         ++at.step;
         at.callee = 0;

@@ -23,10 +23,10 @@ class CheckedArguments {
   const KpAny* data() const { return values_.data(); }
 
   void Add(const Argument& arg) {
-    if (arg.type->kind != TypeKind::kTuple) return values_.push_back(ValueOf(*arg.type, arg.constant));
+    if (arg.type->kind != TypeKind::kTuple) return values_.push_back(GetValue(*arg.type, arg.constant));
     List& list = lists_.emplace_back();
     for (size_t i = 0; i < arg.type->elements.size(); ++i) {
-      list.items.push_back(ValueOf(arg.type->elements[i], i < arg.elements.size() ? arg.elements[i] : nullptr));
+      list.items.push_back(GetValue(arg.type->elements[i], i < arg.elements.size() ? arg.elements[i] : nullptr));
     }
     AddList(&list);
   }
@@ -69,7 +69,7 @@ class CheckedArguments {
     a.v.v_obj = &list->body.header;
   }
 
-  KpAny ValueOf(const Type& type, const Constant* constant) {
+  KpAny GetValue(const Type& type, const Constant* constant) {
     // By TypeKind. Nothing reads a shape but its type, and no tuple stands in a tuple.
     static constexpr int32_t kIndices[] = {
         SymbolicExtents::kNoType, KP_TYPE_DLTENSOR_PTR, KP_TYPE_INT,  KP_TYPE_FLOAT, KP_TYPE_BOOL,
@@ -78,7 +78,7 @@ class CheckedArguments {
     KpAny a = kp_none();
     a.type_index = kIndices[static_cast<size_t>(type.kind)];
     if (type.is_tensor()) {
-      a.v.v_tensor = TensorOf(type);
+      a.v.v_tensor = MakeTensor(type);
     } else if (constant) {
       Set(*constant, &a);
     } else if (type.kind != TypeKind::kNone) {
@@ -97,7 +97,7 @@ class CheckedArguments {
     if (const auto* dtype = std::get_if<DType>(&constant)) a->v.v_dtype = *dtype;
   }
 
-  KpDLTensor* TensorOf(const Type& type) {
+  KpDLTensor* MakeTensor(const Type& type) {
     KpDLTensor& t = tensors_.emplace_back();
     t.dtype = type.dtype;
     t.ndim = -1;
@@ -105,7 +105,7 @@ class CheckedArguments {
     if (!type.dims) return &t;
     std::vector<int64_t>& shape = shapes_.emplace_back();
     for (const Dim& d : *type.dims) {
-      shape.push_back(symbols_->CodeOf(d));
+      shape.push_back(symbols_->GetCode(d));
       complete_ = complete_ && d.is_constant();
     }
     shape.reserve(1);  // a shape, though it is of rank 0
@@ -138,7 +138,7 @@ class Results {
     KpDLTensor prototype;
     if (signature::ResultPrototype(frame_, function_, index, raiser_, extents, &prototype, extents_)) return false;
     std::vector<Dim> dims;
-    for (int32_t d = 0; d < prototype.ndim; ++d) dims.push_back(symbols_.DimOf(extents[d]));
+    for (int32_t d = 0; d < prototype.ndim; ++d) dims.push_back(symbols_.FindDim(extents[d]));
     *out = Type::Tensor(prototype.dtype, std::move(dims));
     return true;
   }
@@ -159,9 +159,9 @@ class Results {
   const signature::View view_{frame_.program};
 
   bool HasRank(const uint32_t* shape) const {
-    if (signature::BatchOf(shape) != Batch::kNone && frame_.batch_ndim < 0) return false;
-    const int star = signature::StarOf(shape);
-    return star < 0 || frame_.star_ndim[signature::Operand(signature::DimsOf(shape)[star])] >= 0;
+    if (signature::GetBatch(shape) != Batch::kNone && frame_.batch_ndim < 0) return false;
+    const int star = signature::GetStar(shape);
+    return star < 0 || frame_.star_ndim[signature::Operand(signature::GetDims(shape)[star])] >= 0;
   }
 };
 

@@ -21,7 +21,7 @@ struct Argument {
 std::vector<Type> TypesOfCall(const Function& function, const std::vector<Argument>& args);
 
 // Of an Error of TypesOfCall, for one that says more: these two are all it throws, and errors don't copy what names them.
-inline const char* KindOf(const Error& refused) { return refused.is("TypeError") ? "TypeError" : "ValueError"; }
+inline const char* GetKind(const Error& refused) { return refused.is("TypeError") ? "TypeError" : "ValueError"; }
 
 }  // namespace kernpack::sdk::program
 

@@ -11,7 +11,7 @@ namespace kernpack::sdk::program {
                        const char* kind = "ValueError");
 
 // "h", or "value 7" where it has no name.
-std::string NameOf(const Program& program, ValueId value);
+std::string GetName(const Program& program, ValueId value);
 // "call kernels.gelu", "copy x".
 std::string Describe(const Program& program, const Step& step);
 

@@ -148,7 +148,7 @@ class Parser {
     return extent;
   }
 
-  Type TensorOf(const Token& name) {
+  Type ParseTensor(const Token& name) {
     const DTypeName* row = nullptr;
     for (const DTypeName& candidate : kDTypeNames) {
       if (name.text == candidate.name) row = &candidate;
@@ -189,11 +189,11 @@ class Parser {
       }
       return Type::Tuple(std::move(elements));
     }
-    if (lex_.Is("[")) return TensorOf(name);
+    if (lex_.Is("[")) return ParseTensor(name);
     for (const TypeKindRow& row : kTypeKinds) {
       if (name.text == row.name) return Type::Of(row.kind);
     }
-    return TensorOf(name);
+    return ParseTensor(name);
   }
 
   Definition OneDefinition() {

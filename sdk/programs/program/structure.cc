@@ -20,14 +20,14 @@ class Structure {
     for (const ValueId v : p_.params) {
       Define(v, p_.position, "parameter");
       if (!names.insert(p_.values[v].name).second) {
-        Fail(p_.values[v].position, p_, "parameter " + NameOf(p_, v) + " appears twice: give one another name");
+        Fail(p_.values[v].position, p_, "parameter " + GetName(p_, v) + " appears twice: give one another name");
       }
     }
     for (const Step& s : p_.steps) Check(s);
     for (const Result& r : p_.results) Use(r.value, r.position, "return");
     for (size_t v = 0; v < defined_.size(); ++v) {
       if (!defined_[v])
-        Fail(p_.values[v].position, p_, NameOf(p_, static_cast<ValueId>(v)) + " isn't a result of a step");
+        Fail(p_.values[v].position, p_, GetName(p_, static_cast<ValueId>(v)) + " isn't a result of a step");
     }
   }
 
@@ -39,20 +39,20 @@ class Structure {
   std::vector<bool> defined_;
 
   void Define(ValueId v, Position at, const std::string& by) {
-    if (v >= defined_.size()) Fail(at, p_, by + ": defines " + NameOf(p_, v));
-    if (defined_[v]) Fail(at, p_, by + ": " + NameOf(p_, v) + " is defined already: each value has one definition");
+    if (v >= defined_.size()) Fail(at, p_, by + ": defines " + GetName(p_, v));
+    if (defined_[v]) Fail(at, p_, by + ": " + GetName(p_, v) + " is defined already: each value has one definition");
     defined_[v] = true;
   }
 
   void Use(ValueId v, Position at, const std::string& by) const {
     if (v < defined_.size() && defined_[v]) return;
-    Fail(at, p_, by + ": " + NameOf(p_, v) + " has no value here: define it above, as a parameter or by a step");
+    Fail(at, p_, by + ": " + GetName(p_, v) + " has no value here: define it above, as a parameter or by a step");
   }
 
   void Check(const Step& s) {
     for (const ValueId v : s.args) Use(v, s.position, Describe(p_, s));
     CheckCounts(s);
-    for (const std::string_view callee : ProgramsOf(s)) CheckProgram(s, callee);
+    for (const std::string_view callee : GetPrograms(s)) CheckProgram(s, callee);
     if (s.kind == StepKind::kIf) CheckBranches(s);
     for (const ValueId v : s.results) Define(v, s.position, Describe(p_, s));
   }

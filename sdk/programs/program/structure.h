@@ -12,10 +12,10 @@ namespace kernpack::sdk::program {
 
 // Programs by name. Keys point into the module.
 using ProgramIndex = std::unordered_map<std::string_view, size_t>;
-ProgramIndex IndexOf(const ProgramModule& module);
+ProgramIndex GetIndex(const ProgramModule& module);
 
 // The programs that a step names: none, one, or the two of an `if`.
-std::vector<std::string_view> ProgramsOf(const Step& step);
+std::vector<std::string_view> GetPrograms(const Step& step);
 
 // Indices of programs. ValueError that spells out the cycle where a program invokes itself, and where more run at once than
 // ir::kMostNestedCalls. Names without a program are passed over.

@@ -15,7 +15,7 @@ int64_t Symbols::Add(std::string name) {
   return kFirstCode + static_cast<int64_t>(index);
 }
 
-int64_t Symbols::CodeOf(const Dim& dim) {
+int64_t Symbols::GetCode(const Dim& dim) {
   if (dim.is_constant()) return dim.extent;
   if (dim.is_unknown()) return Add("");
   const auto known = codes_.find(dim.symbol);
@@ -30,7 +30,7 @@ size_t Symbols::Find(int64_t code) const {
   return index;
 }
 
-Dim Symbols::DimOf(int64_t extent) const {
+Dim Symbols::FindDim(int64_t extent) const {
   if (Read(&extent)) return {extent};
   return {symbols_[Find(extent)].name};
 }
@@ -65,7 +65,7 @@ bool SymbolicExtents::MayBroadcast(int64_t extent, int64_t to) const {
   return extent == 1 || Meet(extent, to);
 }
 
-// An unknown extent may be 0, which makes up for those in front of it only while their product fits 64 bits: LayoutOf multiplies
+// An unknown extent may be 0, which makes up for those in front of it only while their product fits 64 bits: GetLayout multiplies
 // from the last to the first.
 bool SymbolicExtents::MayBeSane(const KpDLTensor& t) const {
   int64_t elements = 1;
@@ -98,7 +98,7 @@ bool SymbolicExtents::Numel(const KpAny& a, int64_t* out) const {
 
 bool SymbolicExtents::Defer(int64_t* extent) const {
   if (complete_) return false;
-  *extent = symbols_->CodeOf(Dim());
+  *extent = symbols_->GetCode(Dim());
   return true;
 }
 

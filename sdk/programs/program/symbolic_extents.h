@@ -16,9 +16,9 @@ namespace kernpack::sdk::program {
 class Symbols {
  public:
   // Its number, or a code. Each unknown dim has a code of its own.
-  int64_t CodeOf(const Dim& dim);
+  int64_t GetCode(const Dim& dim);
   // The number or the symbol that the check found it to be.
-  Dim DimOf(int64_t extent) const;
+  Dim FindDim(int64_t extent) const;
 
   // True if it is a number; *extent is then that number.
   bool Read(int64_t* extent) const;
@@ -59,7 +59,7 @@ class SymbolicExtents {
   bool HasDType(KpDLDataType t) const { return complete_ || (t.bits != 0 && t.lanes != 0); }
   bool Numel(const KpAny& a, int64_t* out) const;
   bool Defer(int64_t* extent) const;
-  void Print(Text& text, int64_t extent) const { text << symbols_->DimOf(extent).str().c_str(); }
+  void Print(Text& text, int64_t extent) const { text << symbols_->FindDim(extent).str().c_str(); }
 
  private:
   Symbols* symbols_;

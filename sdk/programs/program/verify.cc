@@ -27,9 +27,9 @@ class Typing {
 
   std::vector<Type> Run() {
     for (size_t v = 0; v < p_.values.size(); ++v) CheckDeclared(static_cast<ValueId>(v));
-    for (const ValueId v : p_.params) RefuseTuple(v, p_.values[v].position, "parameter " + NameOf(p_, v));
+    for (const ValueId v : p_.params) RefuseTuple(v, p_.values[v].position, "parameter " + GetName(p_, v));
     for (const Step& s : p_.steps) Infer(s);
-    for (const Result& r : p_.results) RefuseTuple(r.value, r.position, "return " + NameOf(p_, r.value));
+    for (const Result& r : p_.results) RefuseTuple(r.value, r.position, "return " + GetName(p_, r.value));
     return std::move(types_);
   }
 
@@ -57,7 +57,7 @@ class Typing {
     for (const Dim& d : *type.dims) {
       if (d.symbol.empty() || (d.symbol != "_" && ir::IsIdentifier(d.symbol))) continue;
       Fail(p_.values[v].position, p_,
-           NameOf(p_, v) + ": '" + d.symbol + "' isn't a valid symbol: expected an identifier");
+           GetName(p_, v) + ": '" + d.symbol + "' isn't a valid symbol: expected an identifier");
     }
   }
 
@@ -71,7 +71,7 @@ class Typing {
   void Set(const Step& s, size_t result, const Type& inferred) {
     Type& type = types_[s.results[result]];
     if (!Fits(inferred, type)) {
-      Refuse(s, NameOf(p_, s.results[result]) + " is declared " + type.str() + ", but it is " + inferred.str());
+      Refuse(s, GetName(p_, s.results[result]) + " is declared " + type.str() + ", but it is " + inferred.str());
     }
     // Whichever says more: dims that only a run knows may be declared.
     const bool declared = type.kind != TypeKind::kUnknown && (!type.is_tensor() || type.dims);
@@ -122,7 +122,7 @@ class Typing {
     try {
       results = TypesOfCall(*functions_.Find(s.callee), args);
     } catch (const Error& refused) {
-      Fail(s.position, p_, std::string(StepKindName(s.kind)) + " " + refused.what(), KindOf(refused));
+      Fail(s.position, p_, std::string(StepKindName(s.kind)) + " " + refused.what(), GetKind(refused));
     }
     for (size_t i = 0; i < results.size(); ++i) Set(s, i, results[i]);
   }
@@ -169,7 +169,7 @@ class Typing {
       BindSymbols(wanted, got, &symbols);
       if (!Fits(got, Substitute(wanted, symbols))) {
         Refuse(s,
-               NameOf(callee, callee.params[i]) + " of " + name + ": expected " + wanted.str() + ", got " + got.str());
+               GetName(callee, callee.params[i]) + " of " + name + ": expected " + wanted.str() + ", got " + got.str());
       }
     }
     for (size_t i = 0; i < s.results.size(); ++i) {
@@ -201,8 +201,8 @@ class Typing {
   }
 };
 
-std::vector<std::vector<Type>> TypesOf(const ProgramModule& module, const ProgramIndex& index,
-                                       const FunctionTable& functions) {
+std::vector<std::vector<Type>> CollectTypes(const ProgramModule& module, const ProgramIndex& index,
+                                            const FunctionTable& functions) {
   std::vector<std::vector<Type>> types(module.programs.size());
   for (const size_t p : CalleesFirst(module, index)) {
     types[p] = Typing(module, index, functions, module.programs[p], types).Run();
@@ -213,13 +213,13 @@ std::vector<std::vector<Type>> TypesOf(const ProgramModule& module, const Progra
 }  // namespace
 
 void Verify(const ProgramModule& module, const FunctionTable& functions) {
-  const ProgramIndex index = IndexOf(module);
+  const ProgramIndex index = GetIndex(module);
   CheckStructure(module, index, functions);
-  TypesOf(module, index, functions);
+  CollectTypes(module, index, functions);
 }
 
 std::vector<std::vector<Type>> InferTypes(const ProgramModule& module, const FunctionTable& functions) {
-  return TypesOf(module, IndexOf(module), functions);
+  return CollectTypes(module, GetIndex(module), functions);
 }
 
 }  // namespace kernpack::sdk::program

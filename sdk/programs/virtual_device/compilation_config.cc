@@ -13,7 +13,7 @@ namespace {
 
 bool IsExternal(const Target& target) { return target.kind().GetAttr<bool>("is_external_codegen").value_or(false); }
 
-Target HostOf(const std::vector<Target>& targets) {
+Target GetHost(const std::vector<Target>& targets) {
   if (targets.empty()) KP_THROW(ValueError) << "CompilationConfig: expected at least one target";
   for (const Target& target : targets) {
     if (const auto host = target.host()) return host->WithoutHost();
@@ -62,7 +62,7 @@ bool IsExternalCodegenFor(const Target& external, const Target& target) {
 }
 
 CompilationConfig::CompilationConfig(const std::vector<Target>& targets, std::optional<int32_t> default_device_type)
-    : host_target_(HostOf(targets)) {
+    : host_target_(GetHost(targets)) {
   CheckKinds(targets);
   primitive_targets_ = WithHost(targets, host_target_);
   default_device_type_ = DefaultType(primitive_targets_, default_device_type);

@@ -82,7 +82,7 @@ def _section(section: str, threads: int) -> list[report.Row] | None:
         env={**os.environ, "OMP_NUM_THREADS": count, "KERNPACK_NUM_THREADS": count, "TOKENIZERS_PARALLELISM": "false"},
         preexec_fn=lambda: os.sched_setaffinity(0, cpus),
     )
-    return [report.row_of(each) for each in json.loads(done.stdout)] if done.returncode == 0 else None
+    return [report.make_row(each) for each in json.loads(done.stdout)] if done.returncode == 0 else None
 
 
 def _options() -> argparse.Namespace:

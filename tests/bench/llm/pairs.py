@@ -23,7 +23,7 @@ class Pair:
     peer: str = "torch"
 
 
-def rows_of(section: str, pairs: Iterable[Pair]) -> list[Row]:
+def make_rows(section: str, pairs: Iterable[Pair]) -> list[Row]:
     return [_row(section, pair) for pair in pairs]
 
 

@@ -28,7 +28,7 @@ class Spans : public ::testing::Test {
   void SetUp() override { std::iota(memory, memory + 25, -1.0F); }  // the tensor begins at 0
 
   template <class F>
-  static std::string ErrorOf(F f) {
+  static std::string CatchError(F f) {
     try {
       f();
     } catch (const kp::Error& e) {
@@ -77,15 +77,15 @@ TEST_F(Spans, StridesThatDontMatterAndMissingOnesAreContiguous) {
 }
 
 TEST_F(Spans, WhatIsWrongIsNamed) {
-  EXPECT_EQ(ErrorOf([&] { kp::Span<const double, 3>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Span<const double, 3>{x}; }),
             "TypeError: kp::Span<T, 3>: the tensor's dtype is f32, T stores f64");
-  EXPECT_EQ(ErrorOf([&] { kp::Span<const double>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Span<const double>{x}; }),
             "TypeError: kp::Span<T>: the tensor's dtype is f32, T stores f64");
-  EXPECT_EQ(ErrorOf([&] { kp::Span<const float, 1>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Span<const float, 1>{x}; }),
             "ValueError: kp::Span<T, 1>: expected a tensor of 1 dim, got shape [2, 3, 4]");
   strides[1] = 5;
   EXPECT_EQ(
-      ErrorOf([&] { kp::Span<const float, 3>{x}; }),
+      CatchError([&] { kp::Span<const float, 3>{x}; }),
       "ValueError: kp::Span<T, 3>: expected a contiguous tensor, got shape [2, 3, 4] with strides [12, 5, 1]: use "
       "a kp::Accessor, or kp::contiguous(x)");
 }
@@ -93,7 +93,7 @@ TEST_F(Spans, WhatIsWrongIsNamed) {
 TEST_F(Spans, MemoryThatTheCpuCantReadIsRefused) {
   for (const auto type : {KP_DEVICE_CUDA, KP_DEVICE_OPENCL, KP_DEVICE_EXT}) {
     tensor.device = {type, 0};
-    EXPECT_NE(ErrorOf([&] { kp::Span<const float, 3>{x}; }).find("expected a tensor on the CPU, got one on"),
+    EXPECT_NE(CatchError([&] { kp::Span<const float, 3>{x}; }).find("expected a tensor on the CPU, got one on"),
               std::string::npos);
     EXPECT_EQ((kp::Span<const float, 3>(x, kp::any_device).data()), memory + 1);
   }
@@ -105,12 +105,12 @@ TEST_F(Spans, MemoryThatTheCpuCantReadIsRefused) {
 
 TEST_F(Spans, CheckedIndicesAreIndexErrors) {
   const kp::Span<const float, 3> in(x);
-  EXPECT_EQ(ErrorOf([&] { (void)in(1, 3, 0); }),
+  EXPECT_EQ(CatchError([&] { (void)in(1, 3, 0); }),
             "IndexError: at<T>(): index 3 of dimension 1 is outside a tensor of shape [2, 3, 4]");
-  EXPECT_EQ(ErrorOf([&] { (void)in[0][-1]; }),
+  EXPECT_EQ(CatchError([&] { (void)in[0][-1]; }),
             "IndexError: at<T>(): index -1 of dimension 0 is outside a tensor of shape [3, 4]");
   const kp::Span<const float> flat(x);
-  EXPECT_EQ(ErrorOf([&] { (void)flat[24]; }),
+  EXPECT_EQ(CatchError([&] { (void)flat[24]; }),
             "IndexError: at<T>(): index 24 of dimension 0 is outside a tensor of shape [24]");
 }
 

@@ -70,7 +70,7 @@ class Strides : public ::testing::Test {
   }
 
   template <class F>
-  static std::string ErrorOf(F f) {
+  static std::string CatchError(F f) {
     try {
       f();
     } catch (const kp::Error& e) {
@@ -162,16 +162,16 @@ TEST_F(Strides, AccessorFollowsStridesAndWrites) {
 TEST_F(Strides, AccessorNamesWhatIsWrong) {
   const kp::TensorView x{&tensor};
   const kp::Accessor<const float, 2> in{x};
-  EXPECT_EQ(ErrorOf([&] { (void)in.at(3, 0); }),
+  EXPECT_EQ(CatchError([&] { (void)in.at(3, 0); }),
             "IndexError: at<T>(): index 3 of dimension 0 is outside a tensor of shape [3, 2]");
-  EXPECT_EQ(ErrorOf([&] { (void)in[0][-1]; }),
+  EXPECT_EQ(CatchError([&] { (void)in[0][-1]; }),
             "IndexError: at<T>(): index -1 of dimension 0 is outside a tensor of shape [2]");
-  EXPECT_EQ(ErrorOf([&] { kp::Accessor<const float, 3>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Accessor<const float, 3>{x}; }),
             "ValueError: kp::Accessor<T, 3>: expected a tensor of 3 dims, got shape [3, 2]");
-  EXPECT_EQ(ErrorOf([&] { kp::Accessor<const double, 2>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Accessor<const double, 2>{x}; }),
             "TypeError: kp::Accessor<T, 2>: the tensor's dtype is f32, T stores f64");
   tensor.device = {KP_DEVICE_CUDA, 1};
-  EXPECT_EQ(ErrorOf([&] { kp::Accessor<const float, 2>{x}; }),
+  EXPECT_EQ(CatchError([&] { kp::Accessor<const float, 2>{x}; }),
             "ValueError: kp::Accessor<T, 2>: expected a tensor on the CPU, got one on cuda:1: pass kp::any_device as "
             "well if the code that uses the view can read its memory");
   EXPECT_EQ((kp::Accessor<const float, 2>(x, kp::any_device).data()), memory + 1);

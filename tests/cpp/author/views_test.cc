@@ -64,7 +64,7 @@ class Views : public ::testing::Test {
   const kp::MutTensorView written{&tensor};
 
   template <class F>
-  static std::string ErrorOf(F f) {
+  static std::string CatchError(F f) {
     try {
       f();
     } catch (const kp::Error& e) {
@@ -93,12 +93,12 @@ TEST_F(Views, AtOfAScalarHasNoIndex) {
 }
 
 TEST_F(Views, CheckedAtNamesWhatIsWrong) {
-  EXPECT_EQ(ErrorOf([&] { read.at<double>(0, 0); }), "TypeError: at<T>(): the tensor's dtype is f32, T stores f64");
-  EXPECT_EQ(ErrorOf([&] { read.at<float>(0); }),
+  EXPECT_EQ(CatchError([&] { read.at<double>(0, 0); }), "TypeError: at<T>(): the tensor's dtype is f32, T stores f64");
+  EXPECT_EQ(CatchError([&] { read.at<float>(0); }),
             "IndexError: at<T>(): expected 2 indices into a tensor of shape [3, 2], got 1");
-  EXPECT_EQ(ErrorOf([&] { read.at<float>(3, 0); }),
+  EXPECT_EQ(CatchError([&] { read.at<float>(3, 0); }),
             "IndexError: at<T>(): index 3 of dimension 0 is outside a tensor of shape [3, 2]");
-  EXPECT_EQ(ErrorOf([&] { written.at<float>(0, -1) = 1; }),
+  EXPECT_EQ(CatchError([&] { written.at<float>(0, -1) = 1; }),
             "IndexError: at<T>(): index -1 of dimension 1 is outside a tensor of shape [3, 2]");
 }
 

@@ -80,7 +80,7 @@ TEST_F(LlvmAarch64, RandomFunctionsAgreeWithTheInterpreter) {
 TEST_F(LlvmAarch64, MissingLinkerIsNamedWithItsPackage) {
   const Folder folder;
   const Environment nothing("PATH", folder.path().c_str());
-  const std::string message = MessageOf(
+  const std::string message = CatchMessage(
       [&] { kernpack::sdk::Export(Parse(kSoftmax), kernpack::sdk::Target(kForeignTarget), folder.path() / "k.so"); });
   EXPECT_EQ(message,
             "RuntimeError: export: there is no linker: none of ld.lld, aarch64-linux-gnu-ld was found. Install one "

@@ -21,7 +21,7 @@ class LlvmExport : public testing::Test {
   void TearDown() override { unsetenv("KERNPACK_LINKER"); }
 
   std::string Export(const std::string& text, const std::string& target = "llvm") {
-    return MessageOf([&] { sdk::Export(Parse(text), sdk::Target(target), Path()); });
+    return CatchMessage([&] { sdk::Export(Parse(text), sdk::Target(target), Path()); });
   }
   std::string Path() const { return folder_.path() / "k.so"; }
   std::string Bytes() const {

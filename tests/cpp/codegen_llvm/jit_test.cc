@@ -264,7 +264,7 @@ TEST(LlvmJit, LoopsAreScheduledForThisProcessor) {
 }
 
 std::string Refusal(const std::string& text, const char* target = "llvm") {
-  return MessageOf([&] { BuildLlvm(text, target); });
+  return CatchMessage([&] { BuildLlvm(text, target); });
 }
 
 TEST(LlvmJit, RefusesWhatItCannotBuild) {

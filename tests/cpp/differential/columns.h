@@ -24,7 +24,7 @@ inline Runner Interpreted(const IRModule& module, std::byte undefined = std::byt
   InterpretOptions options;
   options.undefined = undefined;
   return [module, options](const std::string& f, const std::vector<KpAny>& args) {
-    return MessageOf([&] { Interpret(module, f, args, nullptr, options); });
+    return CatchMessage([&] { Interpret(module, f, args, nullptr, options); });
   };
 }
 // Of a kind with a generator. Without contraction floats are the same to the bit.

@@ -41,7 +41,7 @@ bool HasMath(const Block& block) {
   return finder.found;
 }
 
-std::vector<const FuncNode*> CalleesOf(const FuncNode& f, const IRModule& module) {
+std::vector<const FuncNode*> CollectCallees(const FuncNode& f, const IRModule& module) {
   struct Finder : Visitor {
     const IRModule& module;
     std::vector<const FuncNode*> found;
@@ -62,7 +62,7 @@ TEST(IrDifferential, LoweringKeepsEveryBitWhereThereIsNoMath) {
   int compared = 0;
   for (const PrimFunc& f : module.functions) {
     bool uses = HasMath(f->body);
-    for (const FuncNode* callee : CalleesOf(*f, module)) uses = uses || math.count(callee->name) != 0;
+    for (const FuncNode* callee : CollectCallees(*f, module)) uses = uses || math.count(callee->name) != 0;
     if (uses) math.insert(f->name);
     if (f->is_private || uses) continue;
     ++compared;

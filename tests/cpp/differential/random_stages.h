@@ -7,7 +7,7 @@
 
 namespace ir_test {
 
-inline std::vector<std::string> LinesOf(const std::string& text) {
+inline std::vector<std::string> SplitLines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -47,7 +47,7 @@ inline Draw StageCases(Place place) {
     const PrimFunc f = LoweredIfProved(schedule);
     if (f && (place == Place::kHost || FitsADevice({name, "", {f}}))) {
       made.scheduled.functions = {Named(f, name)};
-      made.trace = LinesOf(schedule.Trace());
+      made.trace = SplitLines(schedule.Trace());
     }
     made.reschedule = [program, name, plain = made.plain](const IRModule& m, const std::vector<std::string>& trace) {
       std::optional<IRModule> again;

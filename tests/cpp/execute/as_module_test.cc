@@ -10,7 +10,7 @@ namespace {
 class ExecuteAsModule : public ExecuteTest {
  protected:
   std::shared_ptr<const sp::Executable> Make(const char* text) {
-    return std::make_shared<sp::Executable>(PlanOf(text, functions), functions);
+    return std::make_shared<sp::Executable>(BuildPlan(text, functions), functions);
   }
 };
 
@@ -50,7 +50,7 @@ TEST_F(ExecuteAsModule, ItIsCalledLikeEveryOtherFunction) {
     const KpAny args[] = {AnyView(x).raw(), AnyView(2.0).raw()};
     Any result;
     ASSERT_EQ(kp_call(function, args, 2, result.out()), 0) << TakeError();
-    EXPECT_EQ(ValuesOf(result), (std::vector<float>{3, 6, 9}));
+    EXPECT_EQ(GetValues(result), (std::vector<float>{3, 6, 9}));
     const KpAny wrong[] = {AnyView(2.0).raw(), AnyView(2.0).raw()};
     Any nothing;
     EXPECT_EQ(kp_call(function, wrong, 2, nothing.out()), -1);
@@ -81,7 +81,7 @@ TEST_F(ExecuteAsModule, ItMayBeCalledByAnotherProgram) {
   EXPECT_EQ(functions.Find("inner.quadruple")->signature, "(x: f32[N]) -> (z: f32[N])");
   const auto outer =
       Make("program main(x: f32[N]) {\n y = call inner.quadruple(x)\n z = call t.add(x, y)\n return z\n}");
-  EXPECT_EQ(ValuesOf(outer->Run({Floats({1, 2})})[0]), (std::vector<float>{5, 10}));
+  EXPECT_EQ(GetValues(outer->Run({Floats({1, 2})})[0]), (std::vector<float>{5, 10}));
 }
 
 }  // namespace

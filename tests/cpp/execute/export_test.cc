@@ -18,7 +18,7 @@ class ExecuteExport : public ExecuteTest {
     static const KpLoadedModule* leaf = nullptr;
     if (!leaf) {
       const auto make = [&](const char* text) {
-        return std::make_shared<sp::Executable>(PlanOf(text, functions), functions);
+        return std::make_shared<sp::Executable>(BuildPlan(text, functions), functions);
       };
       const KpModule* table =
           sp::AsModule("leaf", {make("program add(x: f32[N], y: f32[N]) {\n z = call t.add(x, y)\n return z\n}"),
@@ -33,7 +33,7 @@ class ExecuteExport : public ExecuteTest {
   const KpLoadedModule* Exported(const char* text, const std::string& name) {
     const std::string path =
         std::filesystem::temp_directory_path() / ("kernpack_" + name + std::to_string(getpid()) + ".so");
-    sp::Executable(PlanOf(text, functions), functions).Export(name, "1.2.0", path);
+    sp::Executable(BuildPlan(text, functions), functions).Export(name, "1.2.0", path);
     const char* file = path.c_str();
     const KpLoadedModule* module = nullptr;
     EXPECT_EQ(kp_module_load(&file, 1, 0, &module), 0) << TakeError();
@@ -73,9 +73,9 @@ TEST_F(ExecuteExport, ALibraryGivesWhatTheProgramGives) {
     ASSERT_EQ(kp_call(function, args, 3, results.out()), 0) << TakeError();
     const auto* list = reinterpret_cast<const KpSequenceObject*>(results.raw().v.v_obj);
     const float factor = condition ? 3 : 1;
-    EXPECT_EQ(ValuesOf(AnyView(list->data[0])), (std::vector<float>{factor + 1, 2 * factor + 2}));
-    EXPECT_EQ(ValuesOf(AnyView(list->data[1])), (std::vector<float>{factor, 2 * factor}));
-    EXPECT_EQ(ValuesOf(AnyView(list->data[2])), (std::vector<float>{1, 2}));
+    EXPECT_EQ(GetValues(AnyView(list->data[0])), (std::vector<float>{factor + 1, 2 * factor + 2}));
+    EXPECT_EQ(GetValues(AnyView(list->data[1])), (std::vector<float>{factor, 2 * factor}));
+    EXPECT_EQ(GetValues(AnyView(list->data[2])), (std::vector<float>{1, 2}));
   }
 }
 
@@ -110,13 +110,13 @@ TEST_F(ExecuteExport, NamesOfProgramsAndValuesAreNoCode) {
   const KpAny arg = AnyView(x).raw();
   Any result;
   ASSERT_EQ(kp_call(kp_module_function(module, kp_bytes("main")), &arg, 1, result.out()), 0) << TakeError();
-  EXPECT_EQ(ValuesOf(result), (std::vector<float>{2, 4}));
+  EXPECT_EQ(GetValues(result), (std::vector<float>{2, 4}));
 }
 
 TEST_F(ExecuteExport, WhatCannotBeExportedSaysWhy) {
   const auto refused = [&](const char* text, const char* name = "m") {
     try {
-      sp::Executable(PlanOf(text, functions), functions).Source(name, "1");
+      sp::Executable(BuildPlan(text, functions), functions).Source(name, "1");
     } catch (const kernpack::Error& e) {
       return std::string(e.kind().data, e.kind().size) + ": " + e.what();
     }

@@ -7,8 +7,8 @@ namespace {
 class ExecuteFailure : public ExecuteTest {
  protected:
   // "Kind: message" of what running says; "" when it says nothing.
-  static std::string ErrorOf(const sp::Executable& run, const std::vector<AnyView>& inputs,
-                             const sp::RunOptions& options = {}) {
+  static std::string CatchError(const sp::Executable& run, const std::vector<AnyView>& inputs,
+                                const sp::RunOptions& options = {}) {
     return Caught([&] { run.Run(inputs, options); });
   }
   static std::string Caught(const std::function<void()>& body) {
@@ -45,7 +45,7 @@ TEST_F(ExecuteFailure, WrongArgumentsAreNamed) {
     KpAny x = kp_none();
     x.type_index = KP_TYPE_DLTENSOR_PTR;
     x.v.v_tensor = &good;
-    return ErrorOf(run, {AnyView(x), y, a, s});
+    return CatchError(run, {AnyView(x), y, a, s});
   };
   const Floats y({1, 2});
   EXPECT_EQ(with(y, 1, "s"), "");
@@ -59,12 +59,12 @@ TEST_F(ExecuteFailure, WrongArgumentsAreNamed) {
   shape[1] = 2;
   good.dtype = kernpack::i32;
   EXPECT_EQ(with(y, 1, "s"), "TypeError: main: x: expected f32[N, 2] on cpu, got i32[2, 2] on cpu");
-  EXPECT_EQ(ErrorOf(run, {y}), "TypeError: main: expected 4 arguments, got 1");
+  EXPECT_EQ(CatchError(run, {y}), "TypeError: main: expected 4 arguments, got 1");
 }
 
 TEST_F(ExecuteFailure, ATensorElsewhereThanPlannedIsRefused) {
   const sp::Executable run(NaivePlan("program main(x: f32[N] @fake:0) {\n return x\n}"), functions);
-  EXPECT_EQ(ErrorOf(run, {Floats({1})}),
+  EXPECT_EQ(CatchError(run, {Floats({1})}),
             "ValueError: main: x: expected f32[N] on fake:0, got f32[1] on cpu; copy it there first");
 }
 
@@ -105,11 +105,11 @@ TEST_F(ExecuteFailure, ErrorsOfFunctionsKeepTheirKindAndNameTheStep) {
     return z
   })"),
                            functions);
-  EXPECT_EQ(ErrorOf(run, {Floats({1})}),
+  EXPECT_EQ(CatchError(run, {Floats({1})}),
             "ArithmeticError: main: step 1 (invoke inner): inner: step 0 (call t.fail): fail: it always does");
   const sp::Executable silent(NaivePlan("program main(x: f32[N]) {\n z: f32[N] = call t.silent(x)\n return z\n}"),
                               functions);
-  EXPECT_EQ(ErrorOf(silent, {Floats({1})}),
+  EXPECT_EQ(CatchError(silent, {Floats({1})}),
             "InternalError: main: step 0 (call t.silent): t.silent: returned -1 without an error");
 }
 
@@ -119,9 +119,10 @@ TEST_F(ExecuteFailure, WhatAContractRefusesNamesTheStep) {
     return z
   })"),
                            functions);
-  EXPECT_EQ(ErrorOf(run, {Floats({1}), Floats({1, 2})}).find("ValueError: main: step 0 (call t.add): t.add: y: "), 0u);
-  EXPECT_EQ(ValuesOf(run.Run({Floats({1}), Floats({2})})[0])[0], 3) << "it runs after an error";
-  EXPECT_NE(ErrorOf(run, {Floats({1}), Floats({1, 2})}), "") << "and looks again";
+  EXPECT_EQ(CatchError(run, {Floats({1}), Floats({1, 2})}).find("ValueError: main: step 0 (call t.add): t.add: y: "),
+            0u);
+  EXPECT_EQ(GetValues(run.Run({Floats({1}), Floats({2})})[0])[0], 3) << "it runs after an error";
+  EXPECT_NE(CatchError(run, {Floats({1}), Floats({1, 2})}), "") << "and looks again";
 }
 
 TEST_F(ExecuteFailure, OutOfMemoryInTheMiddleFreesEverything) {
@@ -130,7 +131,7 @@ TEST_F(ExecuteFailure, OutOfMemoryInTheMiddleFreesEverything) {
   for (int n = 1; n < 20; ++n) {
     const sp::Executable run(NaivePlan(kThereAndBack), functions);
     FakeDevice::The().FailAllocation(n);
-    const std::string error = ErrorOf(run, {x});
+    const std::string error = CatchError(run, {x});
     FakeDevice::The().FailAllocation(0);
     if (error.empty()) break;
     ++failures;
@@ -138,7 +139,7 @@ TEST_F(ExecuteFailure, OutOfMemoryInTheMiddleFreesEverything) {
     EXPECT_NE(error.find("fake: out of memory for 12 bytes"), std::string::npos) << error;
     EXPECT_EQ(FakeDevice::The().bytes, 0) << "after allocation " << n;
     EXPECT_EQ(run.buffers().held, 0u);
-    EXPECT_EQ(ValuesOf(run.Run({x})[0]), (std::vector<float>{4, 8, 12})) << "it runs again";
+    EXPECT_EQ(GetValues(run.Run({x})[0]), (std::vector<float>{4, 8, 12})) << "it runs again";
   }
   EXPECT_EQ(failures, 3) << "of a, b and c; for a tensor like d the host asks twice";
 }
@@ -149,12 +150,12 @@ TEST_F(ExecuteFailure, ADeviceThatIsLostFailsTheRunAndFreesEverything) {
   run.Run({x});
   EXPECT_GT(FakeDevice::The().bytes, 0) << "kept for the next run";
   FakeDevice::The().Lose(true);
-  const std::string error = ErrorOf(run, {x});
+  const std::string error = CatchError(run, {x});
   FakeDevice::The().Lose(false);
   EXPECT_NE(error.find("RuntimeError: main: "), std::string::npos) << error;
   EXPECT_NE(error.find("fake: the device is lost"), std::string::npos) << error;
   EXPECT_EQ(FakeDevice::The().bytes, 0);
-  EXPECT_EQ(ValuesOf(run.Run({x})[0]), (std::vector<float>{4, 8, 12})) << "it is back";
+  EXPECT_EQ(GetValues(run.Run({x})[0]), (std::vector<float>{4, 8, 12})) << "it is back";
 }
 
 TEST_F(ExecuteFailure, ACancelledRunEndsBeforeTheNextStep) {
@@ -166,7 +167,7 @@ TEST_F(ExecuteFailure, ACancelledRunEndsBeforeTheNextStep) {
     return z
   })"),
                            functions);
-  EXPECT_EQ(ErrorOf(run, {Floats({1})}, {.cancel = &cancel}),
+  EXPECT_EQ(CatchError(run, {Floats({1})}, {.cancel = &cancel}),
             "InterruptedError: main: step 1 (call t.fail): cancelled before it");
 }
 
@@ -180,7 +181,7 @@ TEST_F(ExecuteFailure, AnInterruptEndsTheRun) {
     return z
   })"),
                            functions);
-  const std::string error = ErrorOf(run, {Floats({1})});
+  const std::string error = CatchError(run, {Floats({1})});
   kp_set_interrupt_check(nullptr);
   EXPECT_EQ(error, "KeyboardInterrupt: main: step 1 (call t.fail): interrupted");
 }

@@ -24,14 +24,14 @@ class NaivePlanner {
         }
       }
     }
-    for (const sp::Program& program : plan_.module.programs) plan_.programs.push_back(PlanOf(program));
+    for (const sp::Program& program : plan_.module.programs) plan_.programs.push_back(BuildPlan(program));
     return plan_;
   }
 
  private:
   sp::Plan plan_;
 
-  uint32_t StreamOf(const VirtualDevice& device) {
+  uint32_t GetStream(const VirtualDevice& device) {
     const VirtualDevice place = VirtualDevice::ForDeviceType(*device.device_type(), *device.virtual_device_id());
     for (uint32_t i = 0; i < plan_.streams.size(); ++i) {
       if (plan_.streams[i].device == place) return i;
@@ -41,14 +41,14 @@ class NaivePlanner {
   }
 
   // Copies run where the device is.
-  uint32_t StreamOf(const sp::Program& program, const sp::Step& step) {
+  uint32_t GetStream(const sp::Program& program, const sp::Step& step) {
     const sp::ValueId first = step.results.empty() ? step.args.at(0) : step.results[0];
     const VirtualDevice& to = program.values[first].device;
-    if (step.kind != sp::StepKind::kCopy || *to.device_type() != KP_DEVICE_CPU) return StreamOf(to);
-    return StreamOf(program.values[step.args[0]].device);
+    if (step.kind != sp::StepKind::kCopy || *to.device_type() != KP_DEVICE_CPU) return GetStream(to);
+    return GetStream(program.values[step.args[0]].device);
   }
 
-  sp::PlannedProgram PlanOf(const sp::Program& program) {
+  sp::PlannedProgram BuildPlan(const sp::Program& program) {
     sp::PlannedProgram planned;
     planned.buffer_of.assign(program.values.size(), sp::kNoBuffer);
     std::vector<uint32_t> made_by(program.values.size(), sp::kNoStream);
@@ -57,7 +57,7 @@ class NaivePlanner {
       sp::PlannedStep& out = planned.steps.emplace_back();
       out.barrier = step.kind == sp::StepKind::kIf || step.kind == sp::StepKind::kInvoke;
       const bool queues = step.kind == sp::StepKind::kCall || step.kind == sp::StepKind::kCopy;
-      if (queues) out.stream = StreamOf(program, step);
+      if (queues) out.stream = GetStream(program, step);
       out.signals = queues;
       for (const sp::ValueId arg : step.args) {
         const uint32_t before = made_by[arg];

@@ -67,10 +67,10 @@ class Work {
   }
 
   static int OnHost(void*, const KpAny* args, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(args[0]); ++i) {
-      volatile float v = DataOf(args[0])[i];
+    for (int64_t i = 0; i < GetSize(args[0]); ++i) {
+      volatile float v = GetData(args[0])[i];
       for (int64_t r = 0; r < args[1].v.v_int; ++r) v = v * 1.0009765625f + 0.001f;
-      DataOf(args[2])[i] = v;
+      GetData(args[2])[i] = v;
     }
     return 0;
   }
@@ -100,8 +100,8 @@ class ExecuteOpencl : public ExecuteTest {
     return sp::MakePlan(sp::Parse(text), {&config, &functions, options});
   }
   static void ExpectNear(const Any& got, const Any& expected) {
-    const std::vector<float> a = ValuesOf(got);
-    const std::vector<float> b = ValuesOf(expected);
+    const std::vector<float> a = GetValues(got);
+    const std::vector<float> b = GetValues(expected);
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-3f * std::abs(b[i]) + 1e-3f) << i;
   }
@@ -172,8 +172,8 @@ TEST_F(ExecuteOpencl, ResultsThatNobodyWaitsForAreReadyOnTheCallersStream) {
   const std::vector<Any> expected = run.Run({Floats(Counting(5000), Device::opencl()), 200});
   for (int round = 0; round < 5; ++round) {
     const std::vector<Any> results = run.Run({Floats(Counting(5000), Device::opencl()), 200}, {.wait = false});
-    EXPECT_EQ(ValuesOf(results[0]), ValuesOf(expected[0])) << "copied on the current stream";
-    EXPECT_EQ(ValuesOf(results[1]), ValuesOf(expected[1]));
+    EXPECT_EQ(GetValues(results[0]), GetValues(expected[0])) << "copied on the current stream";
+    EXPECT_EQ(GetValues(results[1]), GetValues(expected[1]));
   }
 }
 

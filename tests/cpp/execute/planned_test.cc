@@ -43,12 +43,12 @@ TEST_F(ExecutePlanned, RandomProgramsGiveWhatTheyGiveOnOneDevice) {
     const Floats x(Counting(5));
     const Floats y({5, 4, 3, 2, 1});
     const std::vector<Any> expected = sp::Executable(NaivePlan(on_host.c_str()), functions).Run({x, y});
-    const sp::Executable run(PlanOf(text.c_str(), functions, {.streams_per_device = 1 + static_cast<int>(seed % 3)}),
+    const sp::Executable run(BuildPlan(text.c_str(), functions, {.streams_per_device = 1 + static_cast<int>(seed % 3)}),
                              functions);
     for (int round = 0; round < 2; ++round) {
       const std::vector<Any> results = run.Run({x, Floats({5, 4, 3, 2, 1}, FakeDevice::Number(1))});
-      ASSERT_EQ(ValuesOf(results[0]), ValuesOf(expected[0])) << text;
-      ASSERT_EQ(ValuesOf(results[1]), ValuesOf(expected[1])) << text;
+      ASSERT_EQ(GetValues(results[0]), GetValues(expected[0])) << text;
+      ASSERT_EQ(GetValues(results[1]), GetValues(expected[1])) << text;
     }
   }
 }
@@ -57,7 +57,7 @@ TEST_F(ExecutePlanned, TheMostMemoryIsWhatThePlanSays) {
   std::string text = "program main(x: f32[1024]) {\n  v0 = call t.scale(x)\n";
   for (int i = 1; i < 10; ++i) text += "  v" + std::to_string(i) + " = call t.scale(v" + std::to_string(i - 1) + ")\n";
   text += "  return v9\n}";
-  const sp::Plan plan = PlanOf(text.c_str(), functions);
+  const sp::Plan plan = BuildPlan(text.c_str(), functions);
   const sp::MemoryUse planned = sp::MemoryOf(plan.programs.back(), plan.module.programs.back());
   const sp::Executable run(plan, functions);
   for (int round = 0; round < 3; ++round) run.Run({Floats(Counting(1024))});
@@ -68,13 +68,13 @@ TEST_F(ExecutePlanned, TheMostMemoryIsWhatThePlanSays) {
 }
 
 TEST_F(ExecutePlanned, RunsAllocateOnceForShapesThatStay) {
-  const sp::Executable run(PlanOf(R"(program main(x: f32[N] @fake:0) {
+  const sp::Executable run(BuildPlan(R"(program main(x: f32[N] @fake:0) {
     a = call t.scale(x)
     b = call t.spread(a)
     z @cpu = call t.scale(b)
     return z
   })",
-                                  functions),
+                                     functions),
                            functions);
   const Floats x(Counting(8), FakeDevice::Number(0));
   run.Run({x});
@@ -84,7 +84,7 @@ TEST_F(ExecutePlanned, RunsAllocateOnceForShapesThatStay) {
 }
 
 TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutable) {
-  const sp::Executable run(PlanOf(R"(program inner(x: f32[N]) {
+  const sp::Executable run(BuildPlan(R"(program inner(x: f32[N]) {
     z = call t.scale(x)
     return z
   }
@@ -95,7 +95,7 @@ TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutable) {
     z = invoke inner(c)
     return z
   })",
-                                  functions),
+                                     functions),
                            functions);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
@@ -103,7 +103,7 @@ TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutable) {
     threads.emplace_back([&, t] {
       for (int round = 0; round < 50; ++round) {
         const auto first = static_cast<float>(t + round);
-        if (ValuesOf(run.Run({Floats({first, 1})})[0]) != std::vector<float>{18 * first, 18}) ++wrong;
+        if (GetValues(run.Run({Floats({first, 1})})[0]) != std::vector<float>{18 * first, 18}) ++wrong;
       }
     });
   }
@@ -112,19 +112,19 @@ TEST_F(ExecutePlanned, SeveralThreadsRunOneExecutable) {
 }
 
 TEST_F(ExecutePlanned, FailuresInSeveralThreadsLeaveNothing) {
-  const sp::Executable run(PlanOf(R"(program main(x: f32[N] @cpu, c: float) {
+  const sp::Executable run(BuildPlan(R"(program main(x: f32[N] @cpu, c: float) {
     a @fake:0 = call t.scale(x, c)
     b @fake:1 = call t.fail_at_one(a)
     z @cpu = call t.scale(b)
     return z
   })",
-                                  (functions.Add(Made("t.fail_at_one", "(x: f32[N]) -> (z: f32[N])",
-                                                      [](const KpAny* a, int32_t, KpAny*) {
-                                                        if (DataOf(a[0])[0] == 1) KP_THROW(ValueError) << "one";
-                                                        for (int64_t i = 0; i < SizeOf(a[0]); ++i)
-                                                          DataOf(a[1])[i] = DataOf(a[0])[i];
-                                                      })),
-                                   functions)),
+                                     (functions.Add(Made("t.fail_at_one", "(x: f32[N]) -> (z: f32[N])",
+                                                         [](const KpAny* a, int32_t, KpAny*) {
+                                                           if (GetData(a[0])[0] == 1) KP_THROW(ValueError) << "one";
+                                                           for (int64_t i = 0; i < GetSize(a[0]); ++i)
+                                                             GetData(a[1])[i] = GetData(a[0])[i];
+                                                         })),
+                                      functions)),
                            functions);
   std::atomic<int> failed = 0;
   std::atomic<int> right = 0;
@@ -134,7 +134,7 @@ TEST_F(ExecutePlanned, FailuresInSeveralThreadsLeaveNothing) {
       for (int round = 0; round < 50; ++round) {
         try {
           const std::vector<Any> results = run.Run({Floats({1}), round % 2 ? 1.0 : 3.0});
-          right += ValuesOf(results[0]) == std::vector<float>{6} ? 1 : 0;
+          right += GetValues(results[0]) == std::vector<float>{6} ? 1 : 0;
         } catch (const kernpack::Error&) {
           ++failed;
         }
@@ -147,7 +147,7 @@ TEST_F(ExecutePlanned, FailuresInSeveralThreadsLeaveNothing) {
 }
 
 TEST_F(ExecutePlanned, ATraceHasAnEventOfEachStep) {
-  const sp::Executable run(PlanOf(R"(program inner(x: f32[N]) {
+  const sp::Executable run(BuildPlan(R"(program inner(x: f32[N]) {
     z = call t.scale(x)
     return z
   }
@@ -157,7 +157,7 @@ TEST_F(ExecutePlanned, ATraceHasAnEventOfEachStep) {
     z = invoke inner(b)
     return z
   })",
-                                  functions),
+                                     functions),
                            functions);
   sp::Trace trace;
   run.Run({Floats({1, 2, 3})}, {.trace = &trace});

@@ -25,7 +25,7 @@ TEST_F(ExecuteRun, ThreeCallsAndTheCopiesBetweenTwoDevices) {
   const Floats y({10, 20, 30});
   const std::vector<Any> results = Run(program, {x, y});
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{23, 46, 69}));
+  EXPECT_EQ(GetValues(results[0]), (std::vector<float>{23, 46, 69}));
 }
 
 TEST_F(ExecuteRun, AnIntForAFloatIsAFloatForTheKernel) {
@@ -37,21 +37,21 @@ TEST_F(ExecuteRun, AnIntForAFloatIsAFloatForTheKernel) {
   })"),
                            functions);
   for (const int64_t factor : {3, 3, 5}) {  // once more as before, which checks nothing, then another
-    EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), factor})[0]),
+    EXPECT_EQ(GetValues(run.Run({Floats({1, 2}), factor})[0]),
               (std::vector<float>{2.0f * static_cast<float>(factor), 4.0f * static_cast<float>(factor)}));
   }
   functions.Add(Made("t.sum_of", "(x: f32[N], by: list[float]) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a[1].v.v_obj);
     double sum = 0;
     for (int64_t j = 0; j < list->size; ++j) sum += list->data[j].v.v_float;
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] + static_cast<float>(sum);
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[2])[i] = GetData(a[0])[i] + static_cast<float>(sum);
   }));
-  EXPECT_EQ(ValuesOf(Run(R"(program main(x: f32[N], a: int, b: float) {
+  EXPECT_EQ(GetValues(Run(R"(program main(x: f32[N], a: int, b: float) {
     by = tuple(a, b)
     z: f32[N] = call t.sum_of(x, by)
     return z
   })",
-                         {Floats({1, 2}), int64_t{3}, 0.5})[0]),
+                          {Floats({1, 2}), int64_t{3}, 0.5})[0]),
             (std::vector<float>{4.5, 5.5}));
 }
 
@@ -62,11 +62,11 @@ TEST_F(ExecuteRun, OneExecutableRunsOnOtherValuesAndOtherShapes) {
     return z
   })"),
                            functions);
-  EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), 3.0})[0]), (std::vector<float>{4, 8}));
-  EXPECT_EQ(ValuesOf(run.Run({Floats({5, 6}), 3.0})[0]), (std::vector<float>{20, 24}));
-  EXPECT_EQ(ValuesOf(run.Run({Floats({5, 6}), 1.0})[0]), (std::vector<float>{10, 12})) << "the scalar has changed";
-  EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2, 3}), 1.0})[0]), (std::vector<float>{2, 4, 6})) << "the shape has";
-  EXPECT_TRUE(ValuesOf(run.Run({Floats({}), 1.0})[0]).empty());
+  EXPECT_EQ(GetValues(run.Run({Floats({1, 2}), 3.0})[0]), (std::vector<float>{4, 8}));
+  EXPECT_EQ(GetValues(run.Run({Floats({5, 6}), 3.0})[0]), (std::vector<float>{20, 24}));
+  EXPECT_EQ(GetValues(run.Run({Floats({5, 6}), 1.0})[0]), (std::vector<float>{10, 12})) << "the scalar has changed";
+  EXPECT_EQ(GetValues(run.Run({Floats({1, 2, 3}), 1.0})[0]), (std::vector<float>{2, 4, 6})) << "the shape has";
+  EXPECT_TRUE(GetValues(run.Run({Floats({}), 1.0})[0]).empty());
 }
 
 TEST_F(ExecuteRun, DefaultsNumbersListsTuplesAndWorkspaces) {
@@ -87,7 +87,7 @@ TEST_F(ExecuteRun, DefaultsNumbersListsTuplesAndWorkspaces) {
   for (int round = 0; round < 2; ++round) {
     const std::vector<Any> results = run.Run({Floats({1, 2})});
     // a = 2x, b = a + 0.5, s = 2b + x, w = 3 (b - 1)
-    EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{6 + 4.5f, 11 + 10.5f}));
+    EXPECT_EQ(GetValues(results[0]), (std::vector<float>{6 + 4.5f, 11 + 10.5f}));
     EXPECT_EQ(results[1].cast<kernpack::ShapeView>(), kernpack::ShapeView({2}));
     EXPECT_EQ(results[2].cast<double>(), 0.5);
   }
@@ -97,7 +97,7 @@ TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
   functions.Add(Made("t.bump_all", "(xs!: list[f32[_]]) -> ()", [](const KpAny* a, int32_t, KpAny*) {
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a[0].v.v_obj);
     for (int64_t j = 0; j < list->size; ++j) {
-      for (int64_t i = 0; i < SizeOf(list->data[j]); ++i) DataOf(list->data[j])[i] += 100;
+      for (int64_t i = 0; i < GetSize(list->data[j]); ++i) GetData(list->data[j])[i] += 100;
     }
   }));
   const sp::Executable run(NaivePlan(R"(program main(x: f32[N], y: f32[N]) {
@@ -112,8 +112,8 @@ TEST_F(ExecuteRun, AListIsWrittenInPlaceBetweenReadsOfItsItems) {
   for (int round = 0; round < 2; ++round) {
     const Floats x({1, 2}), y({10, 20});
     const std::vector<Any> results = run.Run({x, y});
-    EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{11, 22}));
-    EXPECT_EQ(ValuesOf(results[1]), (std::vector<float>{212, 224}));
+    EXPECT_EQ(GetValues(results[0]), (std::vector<float>{11, 22}));
+    EXPECT_EQ(GetValues(results[1]), (std::vector<float>{212, 224}));
   }
   const Floats x({1, 2});
   try {
@@ -135,9 +135,9 @@ TEST_F(ExecuteRun, ResultsAreNewAndParametersThemselves) {
   const Floats x({1, 2});
   const std::vector<Any> first = run.Run({x});
   const std::vector<Any> second = run.Run({x});
-  EXPECT_NE(DataOf(first[0].raw()), DataOf(second[0].raw()));
-  EXPECT_EQ(DataOf(first[0].raw()), DataOf(first[2].raw())) << "one value";
-  EXPECT_EQ(DataOf(first[1].raw()), x.tensor()->data);
+  EXPECT_NE(GetData(first[0].raw()), GetData(second[0].raw()));
+  EXPECT_EQ(GetData(first[0].raw()), GetData(first[2].raw())) << "one value";
+  EXPECT_EQ(GetData(first[1].raw()), x.tensor()->data);
 }
 
 TEST_F(ExecuteRun, ParametersThatAreBorrowedAndReturnedAreCopied) {
@@ -147,8 +147,8 @@ TEST_F(ExecuteRun, ParametersThatAreBorrowedAndReturnedAreCopied) {
   borrowed.type_index = KP_TYPE_DLTENSOR_PTR;
   borrowed.v.v_tensor = const_cast<KpDLTensor*>(x.tensor());
   const std::vector<Any> results = run.Run({AnyView(borrowed)});
-  EXPECT_NE(DataOf(results[0].raw()), x.tensor()->data);
-  EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{1, 2}));
+  EXPECT_NE(GetData(results[0].raw()), x.tensor()->data);
+  EXPECT_EQ(GetValues(results[0]), (std::vector<float>{1, 2}));
 }
 
 TEST_F(ExecuteRun, BranchesAndSubPrograms) {
@@ -167,10 +167,10 @@ TEST_F(ExecuteRun, BranchesAndSubPrograms) {
   })"),
                            functions);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(ValuesOf(run.Run({Floats({1, 2}), true})[0]), (std::vector<float>{8, 16}));
+    EXPECT_EQ(GetValues(run.Run({Floats({1, 2}), true})[0]), (std::vector<float>{8, 16}));
     const std::vector<Any> results = run.Run({Floats({1, 2}), false});
-    EXPECT_EQ(ValuesOf(results[0]), (std::vector<float>{4, 8}));
-    EXPECT_EQ(ValuesOf(results[1]), (std::vector<float>{2, 4}));
+    EXPECT_EQ(GetValues(results[0]), (std::vector<float>{4, 8}));
+    EXPECT_EQ(GetValues(results[1]), (std::vector<float>{2, 4}));
   }
 }
 
@@ -193,7 +193,7 @@ TEST_F(ExecuteRun, AConditionMayBeATensorOfTheHost) {
     KpAny value = kp_none();
     value.type_index = KP_TYPE_DLTENSOR_PTR;
     value.v.v_tensor = &tensor;
-    EXPECT_EQ(ValuesOf(run.Run({Floats({1}), AnyView(value)})[0])[0], condition ? 2 : 1);
+    EXPECT_EQ(GetValues(run.Run({Floats({1}), AnyView(value)})[0])[0], condition ? 2 : 1);
   }
 }
 
@@ -206,8 +206,8 @@ TEST_F(ExecuteRun, FunctionsWithoutASignatureGiveWhatTheyMake) {
                            functions);
   for (const int64_t n : {2, 3, 3}) {
     const std::vector<Any> results = run.Run({Floats(Counting(n))});
-    EXPECT_EQ(ValuesOf(results[0])[1], 6);
-    EXPECT_EQ(ValuesOf(results[1])[1], 4);
+    EXPECT_EQ(GetValues(results[0])[1], 6);
+    EXPECT_EQ(GetValues(results[1])[1], 4);
   }
 }
 
@@ -219,8 +219,8 @@ TEST_F(ExecuteRun, ArgumentsThatAreWrittenToAreTheCallersOwn) {
   })"),
                            functions);
   const Floats x({1, 2});
-  EXPECT_EQ(ValuesOf(run.Run({x, Floats({1, 1})})[0]), (std::vector<float>{3, 4}));
-  EXPECT_EQ(ValuesOf(x), (std::vector<float>{2, 3}));
+  EXPECT_EQ(GetValues(run.Run({x, Floats({1, 1})})[0]), (std::vector<float>{3, 4}));
+  EXPECT_EQ(GetValues(x), (std::vector<float>{2, 3}));
 }
 
 TEST_F(ExecuteRun, AnArgumentThatIsWrittenSharesMemoryWithNoOther) {
@@ -234,8 +234,8 @@ TEST_F(ExecuteRun, AnArgumentThatIsWrittenSharesMemoryWithNoOther) {
   const Floats y({1, 1});
   const char* message = "main: x: expected memory of its own to write to, got a tensor that overlaps y: pass a copy";
   EXPECT_ERROR(run.Run({x, x}), "ValueError", message);
-  EXPECT_EQ(ValuesOf(x), (std::vector<float>{1, 2})) << "nothing ran";
-  EXPECT_EQ(ValuesOf(run.Run({x, y})[0]), (std::vector<float>{2, 2}));
+  EXPECT_EQ(GetValues(x), (std::vector<float>{1, 2})) << "nothing ran";
+  EXPECT_EQ(GetValues(run.Run({x, y})[0]), (std::vector<float>{2, 2}));
   EXPECT_ERROR(run.Run({x, x}), "ValueError", message);  // all but the address is like the last time
   const KpAny args[] = {AnyView(x).raw(), AnyView(x).raw(), AnyView(y).raw()};
   EXPECT_ERROR(run.RunInto(args, 3), "ValueError", message);
@@ -266,9 +266,9 @@ TEST_F(ExecuteRun, ResultsGoWhereTheCallerWantsThem) {
   const Floats again({0, 0});
   const KpAny args[] = {AnyView(x).raw(), AnyView(z).raw(), AnyView(same).raw(), AnyView(again).raw()};
   run.RunInto(args, 4);
-  EXPECT_EQ(ValuesOf(z), (std::vector<float>{2, 4}));
-  EXPECT_EQ(ValuesOf(same), (std::vector<float>{1, 2}));
-  EXPECT_EQ(ValuesOf(again), (std::vector<float>{2, 4}));
+  EXPECT_EQ(GetValues(z), (std::vector<float>{2, 4}));
+  EXPECT_EQ(GetValues(same), (std::vector<float>{1, 2}));
+  EXPECT_EQ(GetValues(again), (std::vector<float>{2, 4}));
   const Floats small({0});
   const KpAny wrong[] = {AnyView(x).raw(), AnyView(small).raw(), AnyView(same).raw(), AnyView(again).raw()};
   EXPECT_ERROR(run.RunInto(wrong, 4), "ValueError", "to write f32[2] on cpu to, got f32[1] on cpu");

@@ -43,7 +43,7 @@ class Floats {
   Any tensor_;
 };
 
-inline std::vector<float> ValuesOf(const AnyView& value) {
+inline std::vector<float> GetValues(const AnyView& value) {
   const KpDLTensor* tensor = kp_any_tensor(&value.raw());
   if (!tensor) return {};
   int64_t size = 1;
@@ -77,38 +77,39 @@ inline sp::Function Made(std::string name, std::string signature, Body body) {
   return function;
 }
 
-inline float* DataOf(const KpAny& value) { return static_cast<float*>(kp_any_tensor(&value)->data); }
-inline int64_t SizeOf(const KpAny& value) { return kp_any_tensor(&value)->shape[0]; }
+inline float* GetData(const KpAny& value) { return static_cast<float*>(kp_any_tensor(&value)->data); }
+inline int64_t GetSize(const KpAny& value) { return kp_any_tensor(&value)->shape[0]; }
 
 // t.add, t.scale, t.append (mutates), t.pair (two results), t.sum_all (a list), t.fail, t.raise_nothing, t.twice (untyped).
 inline sp::FunctionTable Functions() {
   sp::FunctionTable table;
   table.Add(Made("t.add", "(x: f32[N], y: f32[N]) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] + DataOf(a[1])[i];
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[2])[i] = GetData(a[0])[i] + GetData(a[1])[i];
   }));
   table.Add(Made("t.scale", "(x: f32[N], a: float = 2.0) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] * static_cast<float>(a[1].v.v_float);
+    for (int64_t i = 0; i < GetSize(a[0]); ++i)
+      GetData(a[2])[i] = GetData(a[0])[i] * static_cast<float>(a[1].v.v_float);
   }));
   table.Add(Made("t.pair", "(x: f32[N]) -> (a: f32[N], b: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i)
-      DataOf(a[1])[i] = DataOf(a[0])[i] + 1, DataOf(a[2])[i] = DataOf(a[0])[i] - 1;
+    for (int64_t i = 0; i < GetSize(a[0]); ++i)
+      GetData(a[1])[i] = GetData(a[0])[i] + 1, GetData(a[2])[i] = GetData(a[0])[i] - 1;
   }));
   table.Add(Made("t.sum_all", "(xs: list[f32[N]]) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a[0].v.v_obj);
-    for (int64_t i = 0; i < SizeOf(a[1]); ++i) {
-      DataOf(a[1])[i] = 0;
-      for (int64_t j = 0; j < list->size; ++j) DataOf(a[1])[i] += DataOf(list->data[j])[i];
+    for (int64_t i = 0; i < GetSize(a[1]); ++i) {
+      GetData(a[1])[i] = 0;
+      for (int64_t j = 0; j < list->size; ++j) GetData(a[1])[i] += GetData(list->data[j])[i];
     }
   }));
   table.Add(Made("t.bump", "(x!: f32[N]) -> ()", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[0])[i] += 1;
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[0])[i] += 1;
   }));
   table.Add(Made("t.offset", "(x: f32[N], by: f32[]) -> (z: f32[N])", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] + *DataOf(a[1]);
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[2])[i] = GetData(a[0])[i] + *GetData(a[1]);
   }));
   table.Add(Made("t.spread", "(x: f32[N]) -> (z: f32[N]) with workspace = N * 4", [](const KpAny* a, int32_t, KpAny*) {
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[2])[i] = DataOf(a[0])[i] * 3;
-    for (int64_t i = 0; i < SizeOf(a[0]); ++i) DataOf(a[1])[i] = DataOf(a[2])[i];
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[2])[i] = GetData(a[0])[i] * 3;
+    for (int64_t i = 0; i < GetSize(a[0]); ++i) GetData(a[1])[i] = GetData(a[2])[i];
   }));
   table.Add(Made("t.fail", "(x: f32[N]) -> (z: f32[N])",
                  [](const KpAny*, int32_t, KpAny*) { KP_THROW(ArithmeticError) << "fail: it always does"; }));
@@ -118,7 +119,7 @@ inline sp::FunctionTable Functions() {
   };
   table.Add(silent);
   table.Add(Made("t.untyped_twice", "", [](const KpAny* a, int32_t, KpAny* result) {
-    std::vector<float> values = ValuesOf(a[0]);
+    std::vector<float> values = GetValues(a[0]);
     for (float& value : values) value *= 2;
     const Floats made(values);
     *result = AnyView(made).raw();
@@ -130,7 +131,7 @@ inline sp::FunctionTable Functions() {
 inline sp::Plan NaivePlan(const char* text) { return NaivePlan(sp::Parse(text)); }
 
 // The plan of a program, for the host and fake devices.
-inline sp::Plan PlanOf(const char* text, const sp::FunctionTable& functions, sp::PlanOptions options = {}) {
+inline sp::Plan BuildPlan(const char* text, const sp::FunctionTable& functions, sp::PlanOptions options = {}) {
   kernpack::sdk::CompilationConfig config({kernpack::sdk::Target("llvm"), kernpack::sdk::Target("fake_code")},
                                           KP_DEVICE_CPU);
   return sp::MakePlan(sp::Parse(text), {&config, &functions, options});

@@ -31,7 +31,7 @@ int Mark(void* context, int64_t begin, int64_t end) {
 }
 
 // On a busy machine an earlier test's jobs may have waited so long for their threads that jobs run on the caller's thread alone for 100 ms
-// (devices/parallel/crowding.h). Each test here begins after that, since it counts threads or chunks.
+// (devices/parallel/cpu_contention.h). Each test here begins after that, since it counts threads or chunks.
 constexpr auto kCrowdedSpell = std::chrono::milliseconds(101);
 
 class ParallelTest : public HostTest {

@@ -22,7 +22,7 @@ TEST(IrAnyRank, IsPrintedAndReadBack) {
   const IRModule m = Parse(kText);
   EXPECT_EQ(Print(*m.functions[0]), kText);
   EXPECT_TRUE(Equal(m, Parse(Print(m))));
-  EXPECT_EQ(MessageOf([&] { Verify(m); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(m); }), "");
 }
 
 TEST(IrAnyRank, IsPartOfWhatAFunctionIs) {
@@ -57,7 +57,7 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.text; }
 
 class IrAnyRankFault : public testing::TestWithParam<Fault> {};
 TEST_P(IrAnyRankFault, IsSaid) {
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(GetParam().text)); }),
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(GetParam().text)); }),
             std::string("ValueError: line 1, ") + GetParam().message);
 }
 INSTANTIATE_TEST_SUITE_P(

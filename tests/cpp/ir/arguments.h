@@ -13,11 +13,11 @@ namespace ir_test {
 using Dims = std::map<std::string, int64_t>;
 
 // The value of an extent in terms of dims.
-inline int64_t ExtentOf(const Expr& e, const Dims& dims) {
+inline int64_t EvaluateExtent(const Expr& e, const Dims& dims) {
   int64_t value = 0;
   if (IsConstInt(e, &value)) return value;
   if (e->op == Op::kVar) return dims.at(e->var()->name);
-  const int64_t a = ExtentOf(e->args[0], dims), b = e->args.size() > 1 ? ExtentOf(e->args[1], dims) : 0;
+  const int64_t a = EvaluateExtent(e->args[0], dims), b = e->args.size() > 1 ? EvaluateExtent(e->args[1], dims) : 0;
   if (e->op == Op::kAdd) return a + b;
   if (e->op == Op::kMul) return a * b;
   if (e->op == Op::kDiv || e->op == Op::kFloorDiv) return a / b;
@@ -71,7 +71,7 @@ class Arguments {
         continue;
       }
       std::vector<int64_t> shape;
-      for (const Expr& e : p.buffer->shape) shape.push_back(ExtentOf(e, dims));
+      for (const Expr& e : p.buffer->shape) shape.push_back(EvaluateExtent(e, dims));
       if (p.has_any_rank() && split) {  // into [1, N, 1, ...]
         shape.insert(shape.begin() + 1, 1);
         shape.insert(shape.begin(), 1);

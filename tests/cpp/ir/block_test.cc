@@ -29,7 +29,7 @@ std::string Function(const char* body) {
 }
 
 TEST_P(IrBlocks, AreProvedToGoWrong) {
-  const std::string said = MessageOf([&] { Verify(Parse(Function(GetParam().body))); });
+  const std::string said = CatchMessage([&] { Verify(Parse(Function(GetParam().body))); });
   if (!*GetParam().message) {
     EXPECT_EQ(said, "");
   } else {
@@ -113,7 +113,7 @@ TEST(IrBlocksOfExtents, AreNotJudgedByExtentsThatACallCannotHave) {
           }
         }
       })ir";
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(text)); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(text)); }), "");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using kernpack::sdk::Target;
 
-IRModule CheckedOf(const IRModule& module) {
+IRModule MakeChecked(const IRModule& module) {
   const LabelledModule labelled = LabelAccesses(module);
   return CheckAccesses(Lower(labelled.module), labelled.labels);
 }
@@ -29,12 +29,12 @@ TEST(CheckedBuild, TheInterpreterSaysTheSame) {
   const IRModule module = Unchecked("interpreted");
   const auto run = [](const IRModule& m) {
     return [&m](const std::string& f, const std::vector<KpAny>& args) {
-      return MessageOf([&] { Interpret(m, f, args); });
+      return CatchMessage([&] { Interpret(m, f, args); });
     };
   };
   ExpectCheckedCalls(module, run(module));
   // The checks are in the module: with them in it the interpreter's own find nothing, and its text means the same.
-  const IRModule checked = CheckedOf(module);
+  const IRModule checked = MakeChecked(module);
   ExpectCheckedCalls(module, run(checked));
   const IRModule again = Parse(Print(checked));
   EXPECT_TRUE(again.checked);
@@ -52,7 +52,7 @@ TEST(CheckedBuild, OfTheKindCRaises) {
 
 TEST(CheckedBuild, ChecksOnlyWhatMayBeOutside) {
   const auto asserts = [](const char* body) {
-    return Asserts(CheckedOf(Parse(std::string("func f(x: f32[N, D], k: i64) -> (o: f32[N, D]) { ") + body + " }")));
+    return Asserts(MakeChecked(Parse(std::string("func f(x: f32[N, D], k: i64) -> (o: f32[N, D]) { ") + body + " }")));
   };
   EXPECT_EQ(asserts("parallel i in 0..N { for j in 0..D { o[i, j] = x[i, j] } }"), 0u);
   EXPECT_EQ(asserts("for i in 1..N { for j in 2..D - 1 { o[i - 1, j + 1] = x[i, j - 2] } }"), 0u);
@@ -78,7 +78,7 @@ TEST(CheckedBuild, DoesNotTrustNarrowArithmetic) {
         }
       })ir";
   Array x(kF32, {1}), o(kF32, {1});
-  EXPECT_EQ(MessageOf([&] { Interpret(CheckedOf(Parse(text)), "f", {Int(0), x.Value(), o.Value()}); }),
+  EXPECT_EQ(CatchMessage([&] { Interpret(MakeChecked(Parse(text)), "f", {Int(0), x.Value(), o.Value()}); }),
             "IndexError: f: x[i64(i * i) - 4294967296]: index -4294967296 is out of range for axis 0 of extent 1");
 }
 
@@ -107,14 +107,14 @@ TEST(CheckedBuild, LeavesOtherBuildsAlone) {
   EXPECT_EQ(Asserts(Lower(module)), 0u);
   const std::string checked = kernpack::sdk::Source(module, target, {.checked = true});
   EXPECT_NE(checked.find("gather: t[idx[i]]: index {} is out of range for axis 0 of extent {}"), std::string::npos);
-  EXPECT_EQ(kernpack::sdk::Source(CheckedOf(module), target, {.checked = true}),
-            kernpack::sdk::Source(CheckedOf(module), target))
+  EXPECT_EQ(kernpack::sdk::Source(MakeChecked(module), target, {.checked = true}),
+            kernpack::sdk::Source(MakeChecked(module), target))
       << "checked once";
 }
 
 TEST(CheckedBuild, ComputesTheSame) {
   const IRModule module = Batch(0, "checked_random");
-  const Runner want = Interpreted(Lower(module)), got = Interpreted(CheckedOf(module));
+  const Runner want = Interpreted(Lower(module)), got = Interpreted(MakeChecked(module));
   for (const PrimFunc& f : module.functions) {
     if (!f->is_private) {
       EXPECT_EQ(Difference(*f, want, got), "") << f->name;
@@ -131,7 +131,7 @@ TEST(Asserts, SayValues) {
   EXPECT_TRUE(Equal(Parse(Print(module)), module));
   Array o(kI64, {1});
   const std::string expected = "IndexError: 100% 12, then -4";
-  EXPECT_EQ(MessageOf([&] { Interpret(module, "f", {Int(12), Int(-5), o.Value()}); }), expected);
+  EXPECT_EQ(CatchMessage([&] { Interpret(module, "f", {Int(12), Int(-5), o.Value()}); }), expected);
   const Compiled compiled(module);
   EXPECT_EQ(compiled.Call("f", {Int(12), Int(-5), o.Value()}), expected);
   EXPECT_EQ(compiled.Call("f", {Int(9), Int(-5), o.Value()}), "");
@@ -139,7 +139,7 @@ TEST(Asserts, SayValues) {
 
 TEST(Asserts, HaveAPlaceForEachValue) {
   const auto message = [](const std::string& rest) {
-    return MessageOf([&] { Parse("func f(a: i64, x: f32) -> () { assert a < 10, " + rest + " }"); });
+    return CatchMessage([&] { Parse("func f(a: i64, x: f32) -> () { assert a < 10, " + rest + " }"); });
   };
   EXPECT_EQ(message("\"{}\""), "");
   EXPECT_EQ(message("\"{} {}\", a"),

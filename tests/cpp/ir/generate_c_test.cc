@@ -156,7 +156,7 @@ TEST(IrModuleC, TellsGradients) {
 }
 
 TEST(IrModuleC, SaysWhatItCannotBuild) {
-  const auto build = [](const char* text) { return MessageOf([text] { Compiled(Parse(text)); }); };
+  const auto build = [](const char* text) { return CatchMessage([text] { Compiled(Parse(text)); }); };
   EXPECT_EQ(build("module \"a\" private func f() -> () { }"),
             "ValueError: module 'a' has no function that is not private");
   EXPECT_EQ(build("module \"a\\x0ab\" func f() -> () { }"),
@@ -188,18 +188,18 @@ TEST(IrModuleC, SaysWhenThereIsNoCompilerOrItFails) {
   const char* text = "func f(x: f32[N]) -> () { }";
   {
     const Environment environment("KERNPACK_CC", "/nowhere/cc");
-    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }),
+    EXPECT_EQ(CatchMessage([text] { Compiled(Parse(text)); }),
               "RuntimeError: the kind c: cannot run the C compiler '/nowhere/cc'; set KERNPACK_CC to one");
   }
   {
     const Environment environment("KERNPACK_CC", "false");
-    EXPECT_EQ(MessageOf([text] { Compiled(Parse(text)); }),
+    EXPECT_EQ(CatchMessage([text] { Compiled(Parse(text)); }),
               "RuntimeError: the kind c: /usr/bin/false failed (status 1):\n");
   }
   const std::string path = std::getenv("PATH");
   setenv("PATH", "/nowhere", 1);
   EXPECT_EQ(
-      MessageOf([text] { Compiled(Parse(text)); }),
+      CatchMessage([text] { Compiled(Parse(text)); }),
       "RuntimeError: the kind c needs a C compiler: KERNPACK_CC is not set, and there is no cc, gcc or clang on PATH; "
       "install one (Debian: apt install gcc), or build for llvm");
   setenv("PATH", path.c_str(), 1);

@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Table, IrSemantics, testing::ValuesIn(kRows),
                          [](const auto& info) { return info.param.name; });
 
 std::string RunText(const std::string& text, const std::vector<KpAny>& args, const InterpretOptions& options = {}) {
-  return MessageOf([&] { Interpret(Parse(text), "f", args, nullptr, options); });
+  return CatchMessage([&] { Interpret(Parse(text), "f", args, nullptr, options); });
 }
 
 TEST(IrInterpreter, LoopsStoreAndLoad) {

@@ -18,7 +18,7 @@ class LaunchLimits : public testing::TestWithParam<LimitCase> {};
 TEST_P(LaunchLimits, AreThoseOfTheTargetThatIsBuiltFor) {
   const LimitCase& c = GetParam();
   const std::string text = std::string("func f(x: f32[N], n: i64) -> (o: f32[N]) { ") + c.launch + " }";
-  EXPECT_EQ(MessageOf([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target(c.target)); }), c.message);
+  EXPECT_EQ(CatchMessage([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target(c.target)); }), c.message);
 }
 
 #define KP_STORE " { o[block.x] = 1.0 }"

@@ -50,7 +50,7 @@ bool IsRounded(uint32_t got_bits, double exact) {
 }
 
 template <class T>
-void ExpectMathOf(const std::string& type, const Runner& run) {
+void ExpectMath(const std::string& type, const Runner& run) {
   using Bits = typename T::Bits;
   Type dtype;
   ASSERT_TRUE(TypeFromName(type, &dtype));
@@ -68,10 +68,10 @@ void ExpectMathOf(const std::string& type, const Runner& run) {
 }
 
 inline void ExpectMathOfStorage(const Runner& run) {
-  ExpectMathOf<kernpack::half>("f16", run);
-  ExpectMathOf<kernpack::bfloat16>("bf16", run);
-  ExpectMathOf<kernpack::float8_e4m3fn>("f8_e4m3fn", run);
-  ExpectMathOf<kernpack::float8_e5m2>("f8_e5m2", run);
+  ExpectMath<kernpack::half>("f16", run);
+  ExpectMath<kernpack::bfloat16>("bf16", run);
+  ExpectMath<kernpack::float8_e4m3fn>("f8_e4m3fn", run);
+  ExpectMath<kernpack::float8_e5m2>("f8_e5m2", run);
 }
 
 }  // namespace ir_test

@@ -286,8 +286,9 @@ TEST(IrPass, LoweringLeavesNoReductionAndNoMarkedLoop) {
 }
 
 TEST(IrPass, LowerVerifiesFirst) {
-  EXPECT_EQ(MessageOf([] { Lower(Parse("func f(x: f32[N]) -> () { for i in 0..N { x[i] = 0.0 } }")); }).substr(0, 11),
-            "ValueError:");
+  EXPECT_EQ(
+      CatchMessage([] { Lower(Parse("func f(x: f32[N]) -> () { for i in 0..N { x[i] = 0.0 } }")); }).substr(0, 11),
+      "ValueError:");
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 namespace ir_test {
 namespace {
 
-std::string RefusalOf(const std::string& text) {
-  return MessageOf([&] { Verify(Parse(text)); });
+std::string CatchRefusal(const std::string& text) {
+  return CatchMessage([&] { Verify(Parse(text)); });
 }
 
 class IrInjective : public testing::TestWithParam<const char*> {};
-TEST_P(IrInjective, IsProved) { EXPECT_EQ(RefusalOf(GetParam()), "") << GetParam(); }
+TEST_P(IrInjective, IsProved) { EXPECT_EQ(CatchRefusal(GetParam()), "") << GetParam(); }
 
 INSTANTIATE_TEST_SUITE_P(
     QuotientsAndRemainders, IrInjective,
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class IrNotInjective : public testing::TestWithParam<const char*> {};
 TEST_P(IrNotInjective, IsRefused) {
-  EXPECT_NE(RefusalOf(GetParam()).find("may touch the same elements of 'o'"), std::string::npos) << GetParam();
+  EXPECT_NE(CatchRefusal(GetParam()).find("may touch the same elements of 'o'"), std::string::npos) << GetParam();
 }
 INSTANTIATE_TEST_SUITE_P(
     All, IrNotInjective,
@@ -291,7 +291,7 @@ TEST(IrRaceDifferential, AcceptsOnlyMapsWhoseIterationsNeverMeet) {
   for (uint64_t seed = 0; seed < count; ++seed) {
     const std::string text = RandomMap(seed).Text();
     const IRModule m = Parse(text);
-    if (!MessageOf([&] { Verify(m); }).empty()) continue;
+    if (!CatchMessage([&] { Verify(m); }).empty()) continue;
     ++accepted;
     for (int64_t a = 0; a < 4; ++a) {
       for (int64_t b = 0; b < 4; ++b)

@@ -12,7 +12,7 @@ inline void ExpectSame(const IRModule& before, const IRModule& after, const Dims
   const FuncNode& f = *before.functions[0];
   Arguments want(f, dims, 1), got(f, dims, 1);
   Interpret(before, f.name, want.Any());
-  ASSERT_EQ(MessageOf([&] { Interpret(after, f.name, got.Any()); }), "") << what << ":\n" << Print(after);
+  ASSERT_EQ(CatchMessage([&] { Interpret(after, f.name, got.Any()); }), "") << what << ":\n" << Print(after);
   for (size_t i = 0; i < want.arrays().size(); ++i) {
     EXPECT_EQ(want.arrays()[i].bytes, got.arrays()[i].bytes) << what << ", tensor " << i << ":\n" << Print(after);
   }

@@ -188,8 +188,8 @@ struct RowCase {
   explicit RowCase(const Row& r, int64_t n = 0)
       : operands(TypeOf(r.in), n ? std::vector<int64_t>{2, n} : std::vector<int64_t>{2}),
         result(TypeOf(r.out), {n ? n : 1}),
-        want_(LaneOf(r.out, r.want)) {
-    const uint64_t lanes[] = {LaneOf(r.in, r.a), LaneOf(r.in, r.b)};
+        want_(GetLane(r.out, r.want)) {
+    const uint64_t lanes[] = {GetLane(r.in, r.a), GetLane(r.in, r.b)};
     const size_t size = static_cast<size_t>(operands.type.itemsize()), count = operands.bytes.size() / size;
     for (size_t i = 0; i < count; ++i) {
       std::memcpy(operands.bytes.data() + i * size, &lanes[i < count / 2 ? 0 : 1], size);

@@ -56,7 +56,7 @@ using kernpack_test::Int;
 
 // The text of an error; "" if f raises none.
 template <class F>
-std::string MessageOf(F f) {
+std::string CatchMessage(F f) {
   try {
     f();
   } catch (const kernpack::Error& e) {
@@ -66,7 +66,7 @@ std::string MessageOf(F f) {
 }
 
 // The lane that a constant of the text form denotes.
-inline uint64_t LaneOf(const std::string& type, const std::string& text) {
+inline uint64_t GetLane(const std::string& type, const std::string& text) {
   const bool word = text == "true" || text == "false";
   const bool special = text.find("nan") != std::string::npos || text.find("inf") != std::string::npos;
   const std::string typed = word || (special && type == "f32") ? text : text + (special ? "_" : "") + type;

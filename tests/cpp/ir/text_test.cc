@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(IrHeader, IsAFunctionWithoutStatements) {
   const FuncNode f = ParseHeader("scale", "(x: f32[N], k!: f32[2 * N]) -> (y: f32[N])");
   EXPECT_TRUE(Equal(f, *Parse("func scale(x: f32[N], k!: f32[2 * N]) -> (y: f32[N]) { }").functions.front()));
-  EXPECT_EQ(ir_test::MessageOf([] { ParseHeader("for", "() -> ()"); }),
+  EXPECT_EQ(ir_test::CatchMessage([] { ParseHeader("for", "() -> ()"); }),
             "ValueError: 'for' isn't a valid function name");
 }
 

@@ -20,7 +20,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.text; }
 class IrVerify : public testing::TestWithParam<Case> {};
 
 TEST_P(IrVerify, Says) {
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(GetParam().text)); }), GetParam().message) << GetParam().text;
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(GetParam().text)); }), GetParam().message) << GetParam().text;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -171,7 +171,7 @@ constexpr const char* kRace =
 
 class IrRace : public testing::TestWithParam<const char*> {};
 TEST_P(IrRace, IsRefused) {
-  const std::string message = MessageOf([] { Verify(Parse(GetParam())); });
+  const std::string message = CatchMessage([] { Verify(Parse(GetParam())); });
   EXPECT_NE(message.find(kRace), std::string::npos) << GetParam() << "\n" << message;
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -190,13 +190,13 @@ TEST(IrParse, RefusesWhatItCouldNotPrintAgain) {
   const std::string name(200, 'x');
   const IRModule m = Parse("func f(" + name + ": f32[4]) -> () { }");
   EXPECT_TRUE(Equal(Parse(Print(m)), m));
-  EXPECT_EQ(MessageOf([&] { Parse("func f(" + name + "x: f32[4]) -> () { }"); }),
+  EXPECT_EQ(CatchMessage([&] { Parse("func f(" + name + "x: f32[4]) -> () { }"); }),
             "ValueError: line 1, column 8: a name of more than 200 characters");
-  EXPECT_EQ(MessageOf([] { Parse("module \"\\xff\""); }),
+  EXPECT_EQ(CatchMessage([] { Parse("module \"\\xff\""); }),
             "ValueError: line 1, column 8: expected \\\", \\\\ or \\x and two digits, up to \\x7f, in a string");
   std::string shape = "2";
   for (int i = 1; i < 65; ++i) shape += ", 2";
-  EXPECT_EQ(MessageOf([&] { Parse("func f(x: f32[" + shape + "]) -> () { }"); }),
+  EXPECT_EQ(CatchMessage([&] { Parse("func f(x: f32[" + shape + "]) -> () { }"); }),
             "ValueError: line 1, column 8: x: expected at most 64 dimensions, got 65");
 }
 
@@ -208,9 +208,10 @@ std::string Repeated(int count, const std::function<std::string(std::string)>& p
 
 TEST(IrVerify, TellsStoresOfOneIterationApart) {
   const std::string stores = Repeated(7, [](const std::string& i) { return "o[i * 7 + " + i + "] = 1.0 "; });
-  EXPECT_EQ(MessageOf([&] { Verify(Parse("func f(o!: f32[N]) -> () { parallel i in 0..N / 7 { " + stores + "} }")); }),
-            "");
-  const std::string message = MessageOf([&] {
+  EXPECT_EQ(
+      CatchMessage([&] { Verify(Parse("func f(o!: f32[N]) -> () { parallel i in 0..N / 7 { " + stores + "} }")); }),
+      "");
+  const std::string message = CatchMessage([&] {
     Verify(Parse("func f(o!: f32[N]) -> () { parallel i in 0..N / 7 { " + stores + "o[i * 7 + 7] = 1.0 } }"));
   });
   EXPECT_NE(message.find(kRace), std::string::npos) << message;
@@ -223,8 +224,8 @@ std::string Tiles(const std::string& count, const std::string& lets, const std::
 
 TEST(IrVerify, TellsTilesOfOneLoopApartByTheirQuotientAndRemainder) {
   const std::string place = "q * 4 + j, r * 8 + k";
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A / 4 * B", "let q = i / B let r = i % B", place))); }), "");
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(Tiles("A * 3", "let q = i / 3 let r = i % 3", place))); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(Tiles("A / 4 * B", "let q = i / B let r = i % B", place))); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(Tiles("A * 3", "let q = i / 3 let r = i % 3", place))); }), "");
   const char* split_twice = R"ir(func f(x: f32[A, B, C]) -> (o: f32[A, B, C]) {
     parallel i in 0..A * B * C {
       let p = i / C
@@ -234,7 +235,7 @@ TEST(IrVerify, TellsTilesOfOneLoopApartByTheirQuotientAndRemainder) {
       o[q, r, s] = 1.0
     }
   })ir";
-  EXPECT_EQ(MessageOf([&] { Verify(Parse(split_twice)); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(Parse(split_twice)); }), "");
   std::string chain = "let v0 = i / 2 ";
   for (int v = 1; v < 100'000; ++v) chain += "let v" + std::to_string(v) + " = v" + std::to_string(v - 1) + " / 2 ";
   for (const std::string& racy : {
@@ -246,7 +247,7 @@ TEST(IrVerify, TellsTilesOfOneLoopApartByTheirQuotientAndRemainder) {
            Tiles("A", "let q = i / B let r = i % B", place),  // all the same where B is 0
            Tiles("A", "let q = i / 0 let r = i % 0", place),
        }) {
-    const std::string message = MessageOf([&] { Verify(Parse(racy)); });
+    const std::string message = CatchMessage([&] { Verify(Parse(racy)); });
     EXPECT_NE(message.find(kRace), std::string::npos) << racy << "\n" << message;
   }
 }
@@ -259,9 +260,9 @@ TEST(IrVerify, RefusesDeepCalls) {
                           }) +
                  "func f" + std::to_string(length) + "n() -> () { }");
   };
-  EXPECT_EQ(MessageOf([&] { Verify(chain(99)); }), "");
-  EXPECT_EQ(MessageOf([&] { Verify(chain(100)); }), "ValueError: f100n: calls are nested more than 100 deep");
-  EXPECT_EQ(MessageOf([&] { Verify(chain(20000)); }), "ValueError: f100n: calls are nested more than 100 deep");
+  EXPECT_EQ(CatchMessage([&] { Verify(chain(99)); }), "");
+  EXPECT_EQ(CatchMessage([&] { Verify(chain(100)); }), "ValueError: f100n: calls are nested more than 100 deep");
+  EXPECT_EQ(CatchMessage([&] { Verify(chain(20000)); }), "ValueError: f100n: calls are nested more than 100 deep");
 }
 
 // Each took time, or memory, that grew with the square of its length: minutes.
@@ -277,7 +278,7 @@ TEST(IrVerify, TakesTimeInProportionToTheText) {
   for (const std::string& text : {"func f(n: i64) -> () { " + lets + ifs + "}",
                                   "func f(o!: f32[N]) -> () { parallel i in 0..N / 20000 { " + stores + "} }",
                                   "func f(" + params + "n: i64) -> () { " + sums + "}"}) {
-    EXPECT_EQ(MessageOf([&] { Verify(Parse(text)); }), "") << text.substr(0, 100);
+    EXPECT_EQ(CatchMessage([&] { Verify(Parse(text)); }), "") << text.substr(0, 100);
   }
 }
 

@@ -44,7 +44,7 @@ void AttentionBlocksTest::Compare(double tolerance) const {
   std::vector<float> mask(static_cast<size_t>(c.queries * c.keys));
   for (float& value : mask) value = static_cast<float>(random() % 100) / 50 - 1;
   const auto length = static_cast<int32_t>(c.length);
-  const AttentionArgs<Bf16> args = ArgsOf(c, q.data(), k.data(), v.data(), &length, mask.data());
+  const AttentionArgs<Bf16> args = MakeArgs(c, q.data(), k.data(), v.data(), &length, mask.data());
   const int64_t rows = c.queries * c.shared, padded = PaddedWidth(c.width);
   const AttentionTask task = {0, 0, 0, c.queries, 0, c.keys};
   std::vector<float> memory(static_cast<size_t>(AttentionScratch(rows, c.width)), NAN);
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Borders, AttentionBlocksTest,
                                            AttentionCase{40, 290, 2, 32, false, 0, 0, 0.2f, 0, true},
                                            AttentionCase{50, 20, 1, 16, true, 0, 0, 0.3f, 0,
                                                          false}),  // the first queries see no key
-                         NameOf);
+                         GetName);
 
 }  // namespace
 }  // namespace kk

@@ -21,7 +21,7 @@ struct AttentionCase {
   bool masked;
 };
 
-inline std::string NameOf(const ::testing::TestParamInfo<AttentionCase>& info) {
+inline std::string GetName(const ::testing::TestParamInfo<AttentionCase>& info) {
   const AttentionCase& c = info.param;
   std::string name = std::to_string(c.queries) + "x" + std::to_string(c.keys) + "heads" + std::to_string(c.shared) +
                      "width" + std::to_string(c.width);
@@ -62,8 +62,8 @@ inline std::vector<Bf16> RandomValues(int64_t count, std::mt19937* random) {
 }
 
 // The heads of one group beside the keys of one item, in tensors without gaps.
-inline AttentionArgs<Bf16> ArgsOf(const AttentionCase& c, const Bf16* q, const Bf16* k, const Bf16* v,
-                                  const int32_t* length, const float* mask) {
+inline AttentionArgs<Bf16> MakeArgs(const AttentionCase& c, const Bf16* q, const Bf16* k, const Bf16* v,
+                                    const int32_t* length, const float* mask) {
   AttentionArgs<Bf16> args = {};
   args.q = q, args.k = k, args.v = v;
   args.of_q = {0, c.shared * c.width, c.width};

@@ -85,7 +85,7 @@ class AttentionGradientTest : public ::testing::TestWithParam<AttentionCase> {
     const AttentionCase& c = GetParam();
     const auto length = static_cast<int32_t>(c.length);
     AttentionGradientArgs<Bf16> args = {};
-    args.forward = ArgsOf(c, q_.data(), k_.data(), v_.data(), &length, mask_.data());
+    args.forward = MakeArgs(c, q_.data(), k_.data(), v_.data(), &length, mask_.data());
     std::vector<Bf16> d_q(q_.size());
     args.d_out = d_out_.data(), args.out = out_.data(), args.lse = lse_.data(), args.d_q = d_q.data();
 
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Borders, AttentionGradientTest,
                                            AttentionCase{40, 140, 2, 7, false, 0, 0, 0.2f, 4, true},
                                            AttentionCase{50, 20, 1, 16, true, 0, 0, 0.3f, 0,
                                                          false}),  // the first queries see no key
-                         NameOf);
+                         GetName);
 
 }  // namespace
 }  // namespace kk

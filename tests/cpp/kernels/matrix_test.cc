@@ -21,7 +21,7 @@ float Half(uint32_t pair, int which) {
 
 // Two values of `next`, without the bits that bf16 hasn't.
 template <class Next>
-uint32_t PairOf(Next next) {
+uint32_t MakePair(Next next) {
   uint32_t pair = 0;
   for (int i = 0; i < 2; ++i) {
     const float value = next();
@@ -34,7 +34,7 @@ uint32_t PairOf(Next next) {
 
 // Small whole numbers: each sum is exact in any order.
 uint32_t WholePair(std::mt19937* random) {
-  return PairOf([&] { return static_cast<float>(static_cast<int>((*random)() % 17) - 8); });
+  return MakePair([&] { return static_cast<float>(static_cast<int>((*random)() % 17) - 8); });
 }
 
 struct Sizes {
@@ -70,7 +70,7 @@ TEST_P(MatrixTilesTest, ProductsAreExactAtEveryBorder) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<Sizes>& info) {
+std::string GetName(const ::testing::TestParamInfo<Sizes>& info) {
   return std::to_string(info.param.rows) + "x" + std::to_string(info.param.columns) + "x" +
          std::to_string(info.param.steps);
 }
@@ -79,14 +79,14 @@ INSTANTIATE_TEST_SUITE_P(Borders, MatrixTilesTest,
                          ::testing::Values(Sizes{1, 16, 1}, Sizes{5, 16, 15}, Sizes{16, 32, 16}, Sizes{17, 48, 17},
                                            Sizes{31, 64, 33}, Sizes{32, 64, 256}, Sizes{33, 64, 31}, Sizes{48, 16, 40},
                                            Sizes{70, 48, 288}),
-                         NameOf);
+                         GetName);
 
 // Which is what makes a row's bits the same in a batch of any size.
 TEST(MatrixTilesTest, ARowHasTheSameBitsAloneAndInABatch) {
   constexpr int64_t kRows = 70, kColumns = 48, kSteps = 100;
   std::mt19937 random(2);
   std::normal_distribution<float> normal;
-  const auto pair = [&] { return PairOf([&] { return normal(random); }); };
+  const auto pair = [&] { return MakePair([&] { return normal(random); }); };
   std::vector<uint32_t> a(kRows * kSteps), panel(kSteps * kColumns);
   for (uint32_t& value : a) value = pair();
   for (uint32_t& value : panel) value = pair();

@@ -54,24 +54,24 @@ class PlanLaws : public testing::Test {
   CompilationConfig config_ = TestConfig();
   const PlanContext context_{&config_, &functions_, {}};
 
-  Plan PlanOf(uint32_t seed) { return MakePlan(RandomModule(seed), context_); }
+  Plan BuildPlan(uint32_t seed) { return MakePlan(RandomModule(seed), context_); }
 };
 
 TEST_F(PlanLaws, ThePlanOfAPlanIsItself) {
   for (uint32_t seed = 0; seed < kPrograms; ++seed) {
-    const Plan plan = PlanOf(seed);
+    const Plan plan = BuildPlan(seed);
     const Plan again = MakePlan(Parse(Print(plan)), context_);
     ASSERT_TRUE(Equal(again.module, plan.module)) << seed << "\n" << Print(plan.module) << Print(again.module);
   }
 }
 
 TEST_F(PlanLaws, TheSameProgramHasTheSamePlan) {
-  for (uint32_t seed = 0; seed < kPrograms; ++seed) ASSERT_EQ(Print(PlanOf(seed)), Print(PlanOf(seed))) << seed;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) ASSERT_EQ(Print(BuildPlan(seed)), Print(BuildPlan(seed))) << seed;
 }
 
 TEST_F(PlanLaws, EveryTensorHasADeviceAndNothingIsUsedElsewhere) {
   for (uint32_t seed = 0; seed < kPrograms; ++seed) {
-    const Plan plan = PlanOf(seed);
+    const Plan plan = BuildPlan(seed);
     for (const Program& p : plan.module.programs) {
       for (const Value& v : p.values) {
         ASSERT_TRUE(v.device.device_type() && v.device.virtual_device_id() && v.device.target())
@@ -88,7 +88,7 @@ TEST_F(PlanLaws, EveryTensorHasADeviceAndNothingIsUsedElsewhere) {
 
 TEST_F(PlanLaws, CopiesGoSomewhereElseAndOnceAPlace) {
   for (uint32_t seed = 0; seed < kPrograms; ++seed) {
-    const Plan plan = PlanOf(seed);
+    const Plan plan = BuildPlan(seed);
     for (const Program& p : plan.module.programs) {
       std::set<std::pair<ValueId, std::string>> made;
       for (const Step& s : p.steps) {
@@ -108,7 +108,7 @@ TEST_F(PlanLaws, NoPlanCopiesMoreThanTheNaiveOne) {
     InferTypes(&naive, context_);
     InsertCopies(&naive, context_);
     ElideCopies(&naive, context_);
-    const size_t ours = CountCopies(PlanOf(seed).module);
+    const size_t ours = CountCopies(BuildPlan(seed).module);
     ASSERT_LE(ours, CountCopies(naive.module)) << seed;
     better += ours < CountCopies(naive.module);
   }

@@ -19,7 +19,7 @@ class BadPlacement : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadPlacement, NamesBothSidesAndWhatToDo) {
   try {
-    FAIL() << Short(PlanOf(GetParam().program).module);
+    FAIL() << Short(BuildPlan(GetParam().program).module);
   } catch (const Error& e) {
     for (const char* part : GetParam().said) EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
   }
@@ -99,7 +99,7 @@ TEST(ElideCopies, LeavesOutWhatTheTableSaysCodeCanReach) {
   PlanOptions options;
   options.access.push_back({KP_DEVICE_CUDA, "", KP_DEVICE_CUDA, /*same_id=*/false});
   // Results for the caller stay on the promised device.
-  EXPECT_EQ(Short(PlanOf(text, options).module), R"(program main(a @cuda:1, b @cuda:1, c @cuda:1) {
+  EXPECT_EQ(Short(BuildPlan(text, options).module), R"(program main(a @cuda:1, b @cuda:1, c @cuda:1) {
   x @cuda = call m.negate(a)
   y @cuda = copy b
   w @cuda = call m.add(y, c)
@@ -107,13 +107,13 @@ TEST(ElideCopies, LeavesOutWhatTheTableSaysCodeCanReach) {
 }
 )");
   options.access[0].same_id = true;
-  EXPECT_EQ(PlanOf(text, options).module.programs[0].steps.size(), 5U);
+  EXPECT_EQ(BuildPlan(text, options).module.programs[0].steps.size(), 5U);
 }
 
 TEST(PlanPlace, RefusesElementsThatNoTupleHas) {
   const auto message = [](const std::string& get) -> std::string {
     try {
-      PlanOf("program main(a, n: int) {\n  pair = tuple(a, a)\n  first = get " + get + "\n  return first\n}\n");
+      BuildPlan("program main(a, n: int) {\n  pair = tuple(a, a)\n  first = get " + get + "\n  return first\n}\n");
     } catch (const Error& e) {
       return e.what();
     }
@@ -126,7 +126,7 @@ TEST(PlanPlace, RefusesElementsThatNoTupleHas) {
 
 TEST(PlanPlace, RefusesToWriteATensorThatHasTwoNames) {
   const auto plan = [](const std::string& steps) {
-    return PlanOf("program main(a, x) {\n" + steps + "  return y\n}\nprogram same(p) {\n  return p\n}\n");
+    return BuildPlan("program main(a, x) {\n" + steps + "  return y\n}\nprogram same(p) {\n  return p\n}\n");
   };
   for (const char* written : {"a", "y"}) {
     try {

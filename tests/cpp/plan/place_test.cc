@@ -15,11 +15,11 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class Placement : public testing::TestWithParam<Case> {};
 
-TEST_P(Placement, IsAsExpected) { EXPECT_EQ(Short(PlanOf(GetParam().program).module), GetParam().planned); }
+TEST_P(Placement, IsAsExpected) { EXPECT_EQ(Short(BuildPlan(GetParam().program).module), GetParam().planned); }
 
 TEST_P(Placement, OfWhatIsPlacedChangesNothing) {
-  const Plan once = PlanOf(GetParam().program);
-  const Plan twice = PlanOf(once.module);
+  const Plan once = BuildPlan(GetParam().program);
+  const Plan twice = BuildPlan(once.module);
   EXPECT_TRUE(Equal(once.module, twice.module)) << Short(twice.module);
   EXPECT_TRUE(Equal(Parse(Print(once)), once.module)) << Print(once);
 }

@@ -10,7 +10,7 @@ namespace kernpack::sdk::program {
 namespace {
 
 // By step of the first program: "stream <waits" ("|": barrier, "-": none).
-std::string StreamsOf(const Plan& plan) {
+std::string GetStreams(const Plan& plan) {
   std::string out;
   for (const PlannedStep& s : plan.programs[0].steps) {
     out += out.empty() ? "" : " ";
@@ -20,7 +20,7 @@ std::string StreamsOf(const Plan& plan) {
   return out;
 }
 
-std::string BuffersOf(const Plan& plan) {
+std::string CollectBuffers(const Plan& plan) {
   std::string out;
   const Program& p = plan.module.programs[0];
   for (const Buffer& b : plan.programs[0].buffers) {
@@ -32,18 +32,18 @@ std::string BuffersOf(const Plan& plan) {
 }
 
 TEST(Streams, AChainIsOneStreamWithoutWaits) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N]) {
   a = call m.negate(x)
   b = call m.negate(a)
   c = call m.negate(b)
   return c
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 0 0");
+  EXPECT_EQ(GetStreams(plan), "0 0 0");
   EXPECT_EQ(plan.streams.size(), 1U);
 }
 
 TEST(Streams, IndependentChainsRunBesideEachOther) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N]) {
   a = call m.negate(x)
   b = call m.negate(x)
   c = call m.negate(a)
@@ -51,14 +51,14 @@ TEST(Streams, IndependentChainsRunBesideEachOther) {
   e = call m.add(c, d)
   return e
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 1 0 1 1<2");
+  EXPECT_EQ(GetStreams(plan), "0 1 0 1 1<2");
   EXPECT_TRUE(plan.programs[0].steps[2].signals);
   EXPECT_FALSE(plan.programs[0].steps[3].signals);
 }
 
 TEST(Streams, WaitsThatOthersImplyAreLeftOut) {
   // f follows d, which waited for a: a is not waited for again.
-  const Plan plan = PlanOf(R"(program main(x: f32[N]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N]) {
   a = call m.negate(x)
   b = call m.negate(x)
   c = call m.negate(x)
@@ -67,18 +67,18 @@ TEST(Streams, WaitsThatOthersImplyAreLeftOut) {
   f = call m.add(e, a)
   return f
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 1 2 1<0 1<2 1");
+  EXPECT_EQ(GetStreams(plan), "0 1 2 1<0 1<2 1");
 }
 
 TEST(Streams, CopiesRunBesideCalls) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N] @cpu, y: f32[N] @cuda) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N] @cpu, y: f32[N] @cuda) {
   a @cuda = call m.negate(y)
   b @cuda = call m.add(a, x)
   c @cpu = copy b
   d @cuda = call m.negate(b)
   return c, d
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 1 0<1 1<2 0");
+  EXPECT_EQ(GetStreams(plan), "0 1 0<1 1<2 0");
   EXPECT_TRUE(plan.streams[1].copies);
   EXPECT_EQ(plan.streams[1].device.device_type(), KP_DEVICE_CUDA);
 }
@@ -89,23 +89,23 @@ TEST(Streams, AreNoMoreThanTheOptionAllows) {
   for (int i = 0; i < 20; ++i) b.Return({b.Call("m.negate", {x})});
   PlanOptions options;
   options.streams_per_device = 3;
-  EXPECT_EQ(PlanOf({{b.Finish()}}, options).streams.size(), 3U);
+  EXPECT_EQ(BuildPlan({{b.Finish()}}, options).streams.size(), 3U);
   options.streams_per_device = 0;
-  EXPECT_THROW(PlanOf({{b.Finish()}}, options), Error);
+  EXPECT_THROW(BuildPlan({{b.Finish()}}, options), Error);
 }
 
 TEST(Streams, IndependentCallsOnACpuShareOneStream) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N] @cpu) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N] @cpu) {
   a @cpu = call m.negate(x)
   b @cpu = call m.negate(x)
   c @cpu = call m.add(a, b)
   return c
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 0 0");
+  EXPECT_EQ(GetStreams(plan), "0 0 0");
 }
 
 TEST(Streams, MeetAtProgramsThatAreInvoked) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N]) {
   a = call m.negate(x)
   b = call m.negate(x)
   c = invoke inner(a)
@@ -116,36 +116,36 @@ program inner(p: f32[N]) {
   q = call m.negate(p)
   return q
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 1 | 1");
+  EXPECT_EQ(GetStreams(plan), "0 1 | 1");
 }
 
 TEST(Streams, KeepReadersBeforeWhoWritesInPlace) {
-  const Plan plan = PlanOf(R"(program main(cache: f32[N], x: f32[N]) {
+  const Plan plan = BuildPlan(R"(program main(cache: f32[N], x: f32[N]) {
   a = call m.negate(cache)
   b = call m.negate(x)
   call m.append(cache, b)
   c = call m.negate(cache)
   return a, c
 })");
-  EXPECT_EQ(StreamsOf(plan), "0 1 1<0 1");
+  EXPECT_EQ(GetStreams(plan), "0 1 1<0 1");
 }
 
 TEST(Buffers, AreReusedOnceNothingUsesThem) {
-  const Plan plan = PlanOf(R"(program main(x: f32[8]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[8]) {
   a = call m.negate(x)
   b = call m.negate(a)
   c = call m.negate(b)
   d = call m.negate(c)
   return d
 })");
-  EXPECT_EQ(BuffersOf(plan), "32: a c\n32: b\n");
+  EXPECT_EQ(CollectBuffers(plan), "32: a c\n32: b\n");
   const MemoryUse use = MemoryOf(plan.programs[0], plan.module.programs[0]);
   EXPECT_EQ(use.buffers, 64U);
   EXPECT_EQ(use.values, 96U);
 }
 
 TEST(Buffers, AreReusedOnlyWhereTheSizeIsKnownToSuffice) {
-  const Plan plan = PlanOf(R"(program main(x: f32[N], y: f32[4], z: f32[_], s: f32[M]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[N], y: f32[4], z: f32[_], s: f32[M]) {
   a = call m.negate(x)
   b = call m.negate(a)
   c = call m.negate(b)
@@ -158,13 +158,13 @@ TEST(Buffers, AreReusedOnlyWhereTheSizeIsKnownToSuffice) {
   j = call m.negate(i)
   return c, f, h, j
 })",
-                           {.streams_per_device = 1, .access = {}});
+                              {.streams_per_device = 1, .access = {}});
   // M may be larger than N, and what is unknown larger than anything.
-  EXPECT_EQ(BuffersOf(plan), "4 * N: a\n4 * N: b\n?: d\n?: e\n4 * M: g\n16: i\n");
+  EXPECT_EQ(CollectBuffers(plan), "4 * N: a\n4 * N: b\n?: d\n?: e\n4 * M: g\n16: i\n");
 }
 
 TEST(Buffers, TakeTheSmallestThatIsLargeEnough) {
-  const Plan plan = PlanOf(R"(program main(x: f32[64], y: f32[8], z: f32[16]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[64], y: f32[8], z: f32[16]) {
   a = call m.negate(x)
   b = call m.negate(y)
   c = call m.negate(a)
@@ -173,12 +173,12 @@ TEST(Buffers, TakeTheSmallestThatIsLargeEnough) {
   f = call m.negate(e)
   return c, d, f
 })",
-                           {.streams_per_device = 1, .access = {}});
-  EXPECT_EQ(BuffersOf(plan), "256: a e\n32: b\n");
+                              {.streams_per_device = 1, .access = {}});
+  EXPECT_EQ(CollectBuffers(plan), "256: a e\n32: b\n");
 }
 
 TEST(Buffers, OfTensorsInATupleLiveAsLongAsIt) {
-  const Plan plan = PlanOf(R"(program main(x: f32[8], n: int) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[8], n: int) {
   a = call m.negate(x)
   t = tuple(a, a)
   b = call m.negate(x)
@@ -186,8 +186,8 @@ TEST(Buffers, OfTensorsInATupleLiveAsLongAsIt) {
   d = call m.concat(t, n)
   return d, c
 })",
-                           {.streams_per_device = 1, .access = {}});
-  EXPECT_EQ(BuffersOf(plan), "32: a\n32: b\n");
+                              {.streams_per_device = 1, .access = {}});
+  EXPECT_EQ(CollectBuffers(plan), "32: a\n32: b\n");
   const std::vector<PlannedStep>& steps = plan.programs[0].steps;
   EXPECT_EQ(steps[1].frees, std::vector<ValueId>());
   const std::vector<ValueId>& call = plan.module.programs[0].steps[4].args;
@@ -195,7 +195,7 @@ TEST(Buffers, OfTensorsInATupleLiveAsLongAsIt) {
 }
 
 TEST(Buffers, OfArgumentsThatAProgramHandsOnLiveAsLongAsItsResult) {
-  const Plan plan = PlanOf(R"(program main(x: f32[8], c: bool) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[8], c: bool) {
   a = call m.negate(x)
   b = if c then same else other(a)
   d = call m.negate(x)
@@ -213,13 +213,13 @@ program other(p: f32[N]) {
   q = call m.negate(p)
   return q
 })",
-                           {.streams_per_device = 1, .access = {}});
+                              {.streams_per_device = 1, .access = {}});
   // While b is in use nothing else may be in a's memory.
-  EXPECT_EQ(BuffersOf(plan), "32: a h\n32: d f\n32: e g\n");
+  EXPECT_EQ(CollectBuffers(plan), "32: a h\n32: d f\n32: e g\n");
 }
 
 TEST(Buffers, OfArgumentsThatAProgramReturnsAreNone) {
-  const Plan plan = PlanOf(R"(program main(x: f32[8]) {
+  const Plan plan = BuildPlan(R"(program main(x: f32[8]) {
   a = call m.negate(x)
   b = invoke same(a)
   d = call m.negate(a)
@@ -229,7 +229,7 @@ TEST(Buffers, OfArgumentsThatAProgramReturnsAreNone) {
 program same(p: f32[N]) {
   return p
 })");
-  EXPECT_EQ(BuffersOf(plan), "32: d\n");
+  EXPECT_EQ(CollectBuffers(plan), "32: d\n");
 }
 
 // ---- laws, of programs made by chance ----
@@ -276,13 +276,13 @@ bool Runs(const Step& s) {
 }
 
 // The step that made a tensor, through tuples; steps.size() for parameters.
-size_t MakerOf(const Program& p, ValueId v) {
+size_t FindMaker(const Program& p, ValueId v) {
   for (size_t s = 0; s < p.steps.size(); ++s) {
     const Step& step = p.steps[s];
     if (std::find(step.results.begin(), step.results.end(), v) == step.results.end()) continue;
     if (step.kind != StepKind::kTupleGet) return s;
     for (const Step& t : p.steps) {
-      if (t.kind == StepKind::kTuple && t.results[0] == step.args[0]) return MakerOf(p, t.args[step.index]);
+      if (t.kind == StepKind::kTuple && t.results[0] == step.args[0]) return FindMaker(p, t.args[step.index]);
     }
   }
   return p.steps.size();
@@ -290,12 +290,12 @@ size_t MakerOf(const Program& p, ValueId v) {
 
 TEST(ScheduleLaws, WhatAStepReadsIsMadeBefore) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Plan plan = PlanOf(RandomModule(seed));
+    const Plan plan = BuildPlan(RandomModule(seed));
     const Program& p = plan.module.programs[0];
     const Order order(plan.programs[0]);
     for (size_t s = 0; s < p.steps.size(); ++s) {
       for (const ValueId v : p.steps[s].args) {
-        const size_t maker = MakerOf(p, v);
+        const size_t maker = FindMaker(p, v);
         if (!Runs(p.steps[s]) || maker == p.steps.size() || !Runs(p.steps[maker])) continue;
         ASSERT_TRUE(order.Before(maker, s)) << seed << ": " << maker << ", " << s << "\n" << Print(plan);
       }
@@ -305,7 +305,7 @@ TEST(ScheduleLaws, WhatAStepReadsIsMadeBefore) {
 
 TEST(ScheduleLaws, NoWaitFollowsFromTheRest) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Plan plan = PlanOf(RandomModule(seed));
+    const Plan plan = BuildPlan(RandomModule(seed));
     for (size_t s = 0; s < plan.programs[0].steps.size(); ++s) {
       const std::vector<uint32_t> waits = plan.programs[0].steps[s].waits;
       for (const uint32_t w : waits) {
@@ -320,17 +320,17 @@ TEST(ScheduleLaws, NoWaitFollowsFromTheRest) {
 TEST(ScheduleLaws, ABufferIsOneValuesAtATime) {
   size_t shared = 0;
   for (uint32_t seed = 0; seed < 200; ++seed) {
-    const Plan plan = PlanOf(RandomModule(seed));
+    const Plan plan = BuildPlan(RandomModule(seed));
     const Program& p = plan.module.programs[0];
     const Order order(plan.programs[0]);
     for (const Buffer& b : plan.programs[0].buffers) {
       for (size_t i = 1; i < b.values.size(); ++i) {
         ++shared;
-        const size_t next = MakerOf(p, b.values[i]), maker = MakerOf(p, b.values[i - 1]);
+        const size_t next = FindMaker(p, b.values[i]), maker = FindMaker(p, b.values[i - 1]);
         ASSERT_TRUE(order.Before(maker, next)) << seed << "\n" << Print(plan);
         for (size_t s = 0; s < p.steps.size(); ++s) {
           for (const ValueId v : p.steps[s].args) {
-            if (MakerOf(p, v) != maker || v != b.values[i - 1] || !Runs(p.steps[s])) continue;
+            if (FindMaker(p, v) != maker || v != b.values[i - 1] || !Runs(p.steps[s])) continue;
             ASSERT_TRUE(order.Before(s, next)) << seed << "\n" << Print(plan);
           }
         }
@@ -346,7 +346,7 @@ TEST(Plan, OfALongChainNeedsNoDeepStack) {
   ValueId x = b.Param("x", Type::Tensor(f32, {{"N"}}));
   for (int i = 0; i < kCalls; ++i) x = b.Call("m.negate", {x});
   b.On(x, VirtualDevice::ForDeviceType(KP_DEVICE_CPU)).Return({x});
-  const Plan plan = PlanOf({{b.Finish()}});
+  const Plan plan = BuildPlan({{b.Finish()}});
   EXPECT_EQ(plan.programs[0].buffers.size(), 2U);
   EXPECT_EQ(plan.module.programs[0].values[0].device.device_type(), KP_DEVICE_CPU);
 }

@@ -39,12 +39,12 @@ CompilationConfig TestConfig() {
   return CompilationConfig({Target("llvm"), Target("cuda -arch=sm_90")}, KP_DEVICE_CUDA);
 }
 
-Plan PlanOf(const ProgramModule& module, const PlanOptions& options) {
+Plan BuildPlan(const ProgramModule& module, const PlanOptions& options) {
   static const FunctionTable& functions = *new FunctionTable(TestFunctions());
   CompilationConfig config = TestConfig();
   return MakePlan(module, {&config, &functions, options});
 }
-Plan PlanOf(const std::string& text, const PlanOptions& options) { return PlanOf(Parse(text), options); }
+Plan BuildPlan(const std::string& text, const PlanOptions& options) { return BuildPlan(Parse(text), options); }
 
 std::string Short(const ProgramModule& module) {
   std::string text = Print(module);

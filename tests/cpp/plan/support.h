@@ -14,8 +14,8 @@ FunctionTable TestFunctions();
 // Code for the CPU and for CUDA; what nobody places is on CUDA.
 CompilationConfig TestConfig();
 
-Plan PlanOf(const ProgramModule& module, const PlanOptions& options = {});
-Plan PlanOf(const std::string& text, const PlanOptions& options = {});
+Plan BuildPlan(const ProgramModule& module, const PlanOptions& options = {});
+Plan BuildPlan(const std::string& text, const PlanOptions& options = {});
 
 // The text of a plan's programs without types, targets and ids of 0.
 std::string Short(const ProgramModule& module);

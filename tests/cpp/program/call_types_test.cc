@@ -11,7 +11,7 @@
 namespace kernpack::sdk::program {
 namespace {
 
-std::string TextOf(const std::vector<Type>& types) {
+std::string GetText(const std::vector<Type>& types) {
   std::string text;
   for (const Type& type : types) text += (text.empty() ? "" : " ") + type.str();
   return text;
@@ -22,7 +22,7 @@ struct Verdict {
   std::vector<Type> types;
   std::string error;
 
-  std::string str() const { return error.empty() ? TextOf(types) : error; }
+  std::string str() const { return error.empty() ? GetText(types) : error; }
 };
 
 bool IsConstant(const GivenValue& value) { return value.known && value.type.is_host(); }
@@ -46,7 +46,7 @@ ValueId AddSteps(ProgramBuilder* program, const GivenValue& value, const Params&
   return program->Tuple(elements);
 }
 
-Verdict VerdictOf(const std::string& contract, const std::vector<GivenValue>& args) {
+Verdict GetVerdict(const std::string& contract, const std::vector<GivenValue>& args) {
   FunctionTable functions;
   Function f;
   f.name = "f";
@@ -95,7 +95,7 @@ void AddTo(Call* call, const GivenValue& value) {
 }
 
 // The same of kp_sig_check and kp_sig_lend.
-Verdict CheckedVerdictOf(const RandomCall& drawn) {
+Verdict GetCheckedVerdict(const RandomCall& drawn) {
   Call call(drawn.contract);
   for (const GivenValue& value : drawn.args) AddTo(&call, value);
   Verdict verdict{{}, call.Check("f", KP_SIG_ABSTRACT)};
@@ -135,8 +135,8 @@ TEST(CallTypes, SayOfConstantShapesWhatTheCheckOfACallSays) {
   int refused = 0;
   std::set<std::string> words;  // texts without what differs from call to call
   ForRandomCalls(1, 4000, [&](RandomCalls*, const RandomCall& call) {
-    const Verdict expected = CheckedVerdictOf(call);
-    EXPECT_EQ(VerdictOf(call.contract, WrittenIn(call)).str(), expected.str());
+    const Verdict expected = GetCheckedVerdict(call);
+    EXPECT_EQ(GetVerdict(call.contract, WrittenIn(call)).str(), expected.str());
     ++(expected.error.empty() ? accepted : refused);
     std::string pattern;
     for (const char c : expected.error) {
@@ -171,8 +171,8 @@ TEST(CallTypes, SayOfSymbolsNothingThatTheNumbersInTheirPlaceBelie) {
       value.type = random->Vaguer(value.type);
       value.known = random->Chance(2);
     }
-    const Verdict exact = VerdictOf(call.contract, WrittenIn(call));
-    const Verdict verdict = VerdictOf(call.contract, vague);
+    const Verdict exact = GetVerdict(call.contract, WrittenIn(call));
+    const Verdict verdict = GetVerdict(call.contract, vague);
     if (!verdict.error.empty()) {
       EXPECT_NE(exact.error, "") << "refused before: " << verdict.error;
       ++found_early;
@@ -208,7 +208,7 @@ class SymbolicCall : public testing::TestWithParam<SymbolicCase> {};
 TEST_P(SymbolicCall, IsDecidedOrLeftToTheRun) {
   std::vector<GivenValue> args;
   for (const Type& type : GetParam().args) args.push_back(OfType(type));
-  EXPECT_EQ(VerdictOf(GetParam().contract, args).str(), GetParam().verdict);
+  EXPECT_EQ(GetVerdict(GetParam().contract, args).str(), GetParam().verdict);
 }
 
 Type F32(std::vector<Dim> dims) { return Type::Tensor(f32, std::move(dims)); }

@@ -157,7 +157,7 @@ class RandomCalls {
     return text + "]";
   }
 
-  GivenValue TensorOf(const std::string& dtype, Dims extents) {
+  GivenValue MakeTensor(const std::string& dtype, Dims extents) {
     // Now and then a wrong one.
     if (Chance(12) && !extents.empty()) extents[static_cast<size_t>(Below(static_cast<uint32_t>(extents.size())))] += 1;
     if (Chance(30)) extents.push_back(2);
@@ -191,7 +191,8 @@ class RandomCalls {
     if (!optional && !list) used_.tensors.push_back(name);
     if (list) {
       GivenValue tuple{Type::Tuple({}), {}, true, {}};
-      for (int64_t i = Below(3); i >= 0; --i) Append(&tuple, Chance(20) ? Plain(int64_t{3}) : TensorOf(given, extents));
+      for (int64_t i = Below(3); i >= 0; --i)
+        Append(&tuple, Chance(20) ? Plain(int64_t{3}) : MakeTensor(given, extents));
       if (Chance(6)) tuple = {Type::Tuple({}), {}, true, {}};
       call_.args.push_back(std::move(tuple));
       return name + ": list[" + dtype + shape + "]";
@@ -201,7 +202,7 @@ class RandomCalls {
     } else if (Chance(shape == "[]" ? 3 : 40)) {
       call_.args.push_back(Plain(Chance(2) ? Constant(int64_t{2}) : Constant(true)));
     } else {
-      call_.args.push_back(TensorOf(given, extents));
+      call_.args.push_back(MakeTensor(given, extents));
     }
     return name + ": " + dtype + shape + (optional ? "?" : "");
   }

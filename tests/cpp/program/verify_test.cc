@@ -11,7 +11,7 @@
 namespace kernpack::sdk::program {
 namespace {
 
-std::string ProblemOf(const ProgramModule& module) {
+std::string FindProblem(const ProgramModule& module) {
   static const FunctionTable& functions = *new FunctionTable(TestFunctions());
   try {
     Verify(module, functions);
@@ -32,7 +32,7 @@ void PrintTo(const BadRule& bad, std::ostream* out) { *out << bad.name; }
 class BadProgram : public testing::TestWithParam<BadRule> {};
 
 TEST_P(BadProgram, IsRefusedWithTheReason) {
-  EXPECT_EQ(ProblemOf(Parse(GetParam().text)), std::string(GetParam().kind) + ": " + GetParam().error);
+  EXPECT_EQ(FindProblem(Parse(GetParam().text)), std::string(GetParam().kind) + ": " + GetParam().error);
 }
 
 #define MAIN(params, step) "program main(" params ") {\n  " step "\n  return\n}\n"
@@ -130,20 +130,20 @@ TEST(Verify, RefusesProgramsThatInvokeEachOtherTooDeep) {
       text += "program p" + std::to_string(i) + "() {\n  invoke p" + std::to_string(i + 1) + "()\n  return\n}\n";
     return Parse(text + "program p" + std::to_string(length) + "() {\n  return\n}\n");
   };
-  EXPECT_EQ(ProblemOf(chain(99)), "");
+  EXPECT_EQ(FindProblem(chain(99)), "");
   const std::string refused = "program p0: programs invoke each other more than 100 deep; write the steps of some out";
-  EXPECT_EQ(ProblemOf(chain(100)), "ValueError: line 1, column 1: " + refused);
+  EXPECT_EQ(FindProblem(chain(100)), "ValueError: line 1, column 1: " + refused);
   // Those that are invoked come first: each was looked at before its caller is.
   ProgramModule reversed = chain(100);
   std::reverse(reversed.programs.begin(), reversed.programs.end());
-  EXPECT_EQ(ProblemOf(reversed), "ValueError: line 1, column 1: " + refused);
+  EXPECT_EQ(FindProblem(reversed), "ValueError: line 1, column 1: " + refused);
 }
 
 TEST(Verify, RefusesAValueBeforeItsDefinition) {
   Program p =
       Parse("program main(x: f32[5]) {\n  y = call m.negate(x)\n  z = call m.negate(y)\n  return z\n}").programs[0];
   std::swap(p.steps[0], p.steps[1]);
-  EXPECT_EQ(ProblemOf({{p}}),
+  EXPECT_EQ(FindProblem({{p}}),
             "ValueError: line 3, column 3: program main: call m.negate: 'y' has no value here: define it above, "
             "as a parameter or by a step");
 }
@@ -152,9 +152,9 @@ TEST(Verify, RefusesAValueOfNoStepAndOneOfTwo) {
   Program p = Parse("program main(x: f32[5]) {\n  y = call m.negate(x)\n  return y\n}").programs[0];
   Program none = p;
   none.values.push_back({"w", {}, {}, {}});
-  EXPECT_EQ(ProblemOf({{none}}), "ValueError: program main: 'w' isn't a result of a step");
+  EXPECT_EQ(FindProblem({{none}}), "ValueError: program main: 'w' isn't a result of a step");
   p.steps.push_back(p.steps[0]);
-  EXPECT_EQ(ProblemOf({{p}}),
+  EXPECT_EQ(FindProblem({{p}}),
             "ValueError: line 2, column 3: program main: call m.negate: 'y' is defined already: each value has "
             "one definition");
 }
@@ -164,7 +164,7 @@ TEST(Verify, RefusesNumbersOfNoValue) {
   b.Return({b.Param("x", Type::Tensor(f32))});
   Program p = b.Finish();
   p.results[0].value = 7;
-  EXPECT_EQ(ProblemOf({{p}}),
+  EXPECT_EQ(FindProblem({{p}}),
             "ValueError: program main: return: value 7, which doesn't exist has no value here: define it "
             "above, as a parameter or by a step");
   EXPECT_THROW(b.Call("m.negate", {3}), Error);
@@ -173,15 +173,16 @@ TEST(Verify, RefusesNumbersOfNoValue) {
 TEST(Verify, RefusesSymbolsAndNamesThatTheTextCannotSay) {
   ProgramBuilder b("main");
   b.Param("x", Type::Tensor(f32, {{"2 * N"}}));
-  EXPECT_EQ(ProblemOf({{b.Finish()}}),
+  EXPECT_EQ(FindProblem({{b.Finish()}}),
             "ValueError: program main: 'x': '2 * N' isn't a valid symbol: expected an identifier");
-  EXPECT_EQ(ProblemOf({{ProgramBuilder("").Finish()}}), "ValueError: program : a program without a name: give it one");
-  EXPECT_EQ(ProblemOf({{ProgramBuilder("a").Finish(), ProgramBuilder("a").Finish()}}),
+  EXPECT_EQ(FindProblem({{ProgramBuilder("").Finish()}}),
+            "ValueError: program : a program without a name: give it one");
+  EXPECT_EQ(FindProblem({{ProgramBuilder("a").Finish(), ProgramBuilder("a").Finish()}}),
             "ValueError: program a: there is another program of that name: rename one");
   ProgramBuilder twice("main");
   twice.Param("x", Type::Of(TypeKind::kInt));
   twice.Param("x", Type::Of(TypeKind::kInt));
-  EXPECT_EQ(ProblemOf({{twice.Finish()}}),
+  EXPECT_EQ(FindProblem({{twice.Finish()}}),
             "ValueError: program main: parameter 'x' appears twice: give one another name");
 }
 

@@ -116,7 +116,7 @@ TEST_P(ScheduleColumns, KeepsResults) {
     EXPECT_EQ(Print(scheduled).find("unrolled vector") != std::string::npos, GetParam().is_tiled);
     EXPECT_TRUE(Equal(Parse(Print(scheduled)), scheduled));
     for (const std::vector<int64_t>& dims : GetParam().sizes)
-      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims));
+      ASSERT_EQ(GetResults(plain.functions[0], dims), GetResults(scheduled.functions[0], dims));
   }
 }
 

@@ -98,18 +98,18 @@ TEST(ScheduleDefaultDifferential, MakesWhatEveryTargetTakes) {
   for (uint64_t seed = 0; seed < count; ++seed) {
     const std::string text = RandomNests(seed).Text();
     IRModule plain;
-    ASSERT_EQ(MessageOf([&] { plain = Parse(text); }), "") << text;
+    ASSERT_EQ(CatchMessage([&] { plain = Parse(text); }), "") << text;
     for (size_t t = 0; t < std::size(kEveryTarget); ++t) {
       IRModule there = plain, scheduled;
       there.target = Target(kEveryTarget[t]).str();
-      ASSERT_EQ(MessageOf([&] { Lower(scheduled = ScheduleByDefault(there, Target(kEveryTarget[t]))); }), "")
+      ASSERT_EQ(CatchMessage([&] { Lower(scheduled = ScheduleByDefault(there, Target(kEveryTarget[t]))); }), "")
           << kEveryTarget[t] << "\nseed " << seed << "\n"
           << text;
       if (seed % std::size(kEveryTarget) != t) continue;
       std::vector<std::byte> wanted, got;
       const unsigned values = static_cast<unsigned>(seed);
-      ASSERT_EQ(MessageOf([&] { wanted = ResultsOf(plain.functions[0], sizes, values); }), "") << text;
-      ASSERT_EQ(MessageOf([&] { got = ResultsOf(scheduled.functions[0], sizes, values); }), "")
+      ASSERT_EQ(CatchMessage([&] { wanted = GetResults(plain.functions[0], sizes, values); }), "") << text;
+      ASSERT_EQ(CatchMessage([&] { got = GetResults(scheduled.functions[0], sizes, values); }), "")
           << kEveryTarget[t] << "\nseed " << seed << "\n"
           << text << Print(scheduled);
       ASSERT_EQ(wanted, got) << kEveryTarget[t] << "\nseed " << seed << "\n" << text;

@@ -128,15 +128,16 @@ TEST_P(ScheduleDefault, KeepsResultsForEveryTarget) {
   const IRModule plain = Parse(GetParam().text);
   for (const char* target : kTargets) {
     IRModule scheduled;
-    ASSERT_EQ(MessageOf([&] { scheduled = ScheduleByDefault(plain, Target(target)); }), "") << target;
+    ASSERT_EQ(CatchMessage([&] { scheduled = ScheduleByDefault(plain, Target(target)); }), "") << target;
     SCOPED_TRACE(target + ("\n" + Print(scheduled)));
     EXPECT_FALSE(Equal(plain, scheduled) && std::string(GetParam().name) != "Scan");
     EXPECT_TRUE(Equal(Parse(Print(scheduled)), scheduled));
     IRModule there = plain;
     there.target = Target(target).str();
-    EXPECT_EQ(MessageOf([&] { ScheduleByDefault(there, Target("llvm")); }), "") << "the verifier knows the target, too";
+    EXPECT_EQ(CatchMessage([&] { ScheduleByDefault(there, Target("llvm")); }), "")
+        << "the verifier knows the target, too";
     for (const std::vector<int64_t>& dims : GetParam().sizes)
-      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims));
+      ASSERT_EQ(GetResults(plain.functions[0], dims), GetResults(scheduled.functions[0], dims));
   }
 }
 
@@ -182,8 +183,8 @@ TEST(ScheduleByDefault, KeepsResultsOfLongChainsOfNamedValues) {
                                  std::to_string(values - 1) + " } }");
     for (const char* target : kTargets) {
       IRModule scheduled;
-      ASSERT_EQ(MessageOf([&] { scheduled = ScheduleByDefault(plain, Target(target)); }), "") << target << values;
-      ASSERT_EQ(ResultsOf(plain.functions[0], {37}), ResultsOf(scheduled.functions[0], {37})) << target << values;
+      ASSERT_EQ(CatchMessage([&] { scheduled = ScheduleByDefault(plain, Target(target)); }), "") << target << values;
+      ASSERT_EQ(GetResults(plain.functions[0], {37}), GetResults(scheduled.functions[0], {37})) << target << values;
     }
   }
 }

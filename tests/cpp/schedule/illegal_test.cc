@@ -27,7 +27,8 @@ TEST_P(ScheduleRefuses, AndSaysWhy) {
   s.Replay(trace.substr(0, last));
   const std::string before = s.Trace();
   const PrimFunc lowered = s.Lower();
-  EXPECT_EQ(MessageOf([&] { s.Replay(trace.substr(last)); }), std::string("ValueError: line 1: ") + GetParam().message);
+  EXPECT_EQ(CatchMessage([&] { s.Replay(trace.substr(last)); }),
+            std::string("ValueError: line 1: ") + GetParam().message);
   EXPECT_EQ(s.Trace(), before) << "the schedule is as it was";
   EXPECT_TRUE(Equal(*s.Lower(), *lowered));
 }
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Schedule, SaysWhatALoweringForbids) {
   Schedule s(Elementwise());
   s.Bind("o", "j", "block.x");
-  EXPECT_EQ(MessageOf([&] { s.Lower(); }),
+  EXPECT_EQ(CatchMessage([&] { s.Lower(); }),
             "ValueError: bind: stage 'o', axis 'j': loop 'i' runs outside it; bound axes come first, reorder them");
 }
 
@@ -152,15 +153,15 @@ TEST(StageBuilder, RefusesWhatIsNoProgram) {
   StageBuilder p("f");
   const Expr n = p.Dim("N");
   const Buffer x = p.Input("x", kF32, {n});
-  EXPECT_EQ(MessageOf([&] { p.Finish(); }), "ValueError: f: no stage is a result");
-  EXPECT_EQ(MessageOf([&] { p.Result(x); }), "ValueError: result: expected a stage of this program");
-  EXPECT_EQ(MessageOf([&] { p.Compute("x", {n}, [&](auto i) { return Load(x, i); }); }),
+  EXPECT_EQ(CatchMessage([&] { p.Finish(); }), "ValueError: f: no stage is a result");
+  EXPECT_EQ(CatchMessage([&] { p.Result(x); }), "ValueError: result: expected a stage of this program");
+  EXPECT_EQ(CatchMessage([&] { p.Compute("x", {n}, [&](auto i) { return Load(x, i); }); }),
             "ValueError: x: there is an input of this name already");
-  EXPECT_EQ(MessageOf([&] { p.Reduce("s", Op::kAdd, 8, {n}, {}, [&](auto i, auto) { return Load(x, i); }); }),
+  EXPECT_EQ(CatchMessage([&] { p.Reduce("s", Op::kAdd, 8, {n}, {}, [&](auto i, auto) { return Load(x, i); }); }),
             "ValueError: s: a reduction needs a reduction axis");
-  EXPECT_EQ(MessageOf([&] { p.Reduce("s", Op::kAdd, 6, {}, {n}, [&](auto, auto r) { return Load(x, r); }); }),
+  EXPECT_EQ(CatchMessage([&] { p.Reduce("s", Op::kAdd, 6, {}, {n}, [&](auto, auto r) { return Load(x, r); }); }),
             "ValueError: reduce: expected order sequential, or any with 2, 4, ... or 64 lanes, got any(6)");
-  EXPECT_EQ(MessageOf([&] { p.Compute("s", {n, n}, [&](auto i) { return Load(x, {i[0]}); }, {"a", "a"}); }),
+  EXPECT_EQ(CatchMessage([&] { p.Compute("s", {n, n}, [&](auto i) { return Load(x, {i[0]}); }, {"a", "a"}); }),
             "ValueError: s: two axes are called 'a'");
 }
 
@@ -169,7 +170,7 @@ TEST(StageBuilder, RefusesVariablesWithoutAValue) {
   const Expr n = p.Dim("N"), m = p.Dim("M");
   const Buffer x = p.Input("x", kF32, {n * m});
   p.Result(p.Compute("o", {n}, [&](auto i) { return Load(x, i); }));
-  EXPECT_EQ(MessageOf([&] { p.Finish(); }),
+  EXPECT_EQ(CatchMessage([&] { p.Finish(); }),
             "ValueError: f: stage 'o' uses 'N', which has no value; give an input that extent alone, or make it a "
             "scalar");
 }

@@ -24,7 +24,7 @@ void ExpectSame(const IRModule& changed) {
   EXPECT_FALSE(Equal(changed, Module()));
   EXPECT_TRUE(Equal(Parse(Print(changed)), changed)) << Print(changed);
   for (const int64_t n : {0, 1, 2, 7, 8, 20})
-    EXPECT_EQ(ResultsOf(Module().functions[0], {n}), ResultsOf(changed.functions[0], {n})) << n << Print(changed);
+    EXPECT_EQ(GetResults(Module().functions[0], {n}), GetResults(changed.functions[0], {n})) << n << Print(changed);
 }
 
 TEST(Loops, AreSplit) {
@@ -46,25 +46,25 @@ TEST(Loops, AreParallelAndVectorizedWhereIterationsAreIndependent) {
 
 TEST(Loops, AreLeftAsTheyWereWhereThatCannotBe) {
   const IRModule& m = Module();
-  EXPECT_EQ(MessageOf([&] { SplitLoop(m, "g", "i", 4); }), "NameError: split: the module has no function 'g'");
-  EXPECT_EQ(MessageOf([&] { SplitLoop(m, "f", "z", 4); }),
+  EXPECT_EQ(CatchMessage([&] { SplitLoop(m, "g", "i", 4); }), "NameError: split: the module has no function 'g'");
+  EXPECT_EQ(CatchMessage([&] { SplitLoop(m, "f", "z", 4); }),
             "NameError: split: function 'f', loop 'z': there is no such loop");
-  EXPECT_EQ(MessageOf([&] { SplitLoop(m, "f", "m", 4); }),
+  EXPECT_EQ(CatchMessage([&] { SplitLoop(m, "f", "m", 4); }),
             "ValueError: split: function 'f', loop 'm': there are 2 loops of this name; rename the others");
-  EXPECT_EQ(MessageOf([&] { SplitLoop(m, "f", "i", 0); }),
+  EXPECT_EQ(CatchMessage([&] { SplitLoop(m, "f", "i", 0); }),
             "ValueError: split: function 'f', loop 'i': expected a factor from 1, got 0");
-  EXPECT_EQ(MessageOf([&] { UnrollLoop(m, "f", "i"); }),
+  EXPECT_EQ(CatchMessage([&] { UnrollLoop(m, "f", "i"); }),
             "ValueError: unroll: function 'f', loop 'i': its bounds are not constant; split it first");
-  EXPECT_EQ(MessageOf([&] { ParallelLoop(ParallelLoop(m, "f", "i"), "f", "i"); }),
+  EXPECT_EQ(CatchMessage([&] { ParallelLoop(ParallelLoop(m, "f", "i"), "f", "i"); }),
             "ValueError: parallel: function 'f', loop 'i': it is not serial any more");
-  EXPECT_EQ(MessageOf([&] { VectorizeLoop(m, "f", "i", 6); }),
+  EXPECT_EQ(CatchMessage([&] { VectorizeLoop(m, "f", "i", 6); }),
             "ValueError: vectorized i: expected 2, 4, ... or 64 lanes, got 6");
   const IRModule left = Parse("func f(x!: i32[N]) -> () { for i in 0..N { if x[i] > 3i32 { break } x[i] = 0i32 } }");
   for (const auto& change : {std::function<void()>([&] { SplitLoop(left, "f", "i", 4); }),
                              std::function<void()>([&] { ParallelLoop(left, "f", "i"); })}) {
-    EXPECT_NE(MessageOf(change).find("it holds `break` or `continue`, and stays as it is"), std::string::npos);
+    EXPECT_NE(CatchMessage(change).find("it holds `break` or `continue`, and stays as it is"), std::string::npos);
   }
-  const std::string race = MessageOf([&] { ParallelLoop(m, "f", "j"); });
+  const std::string race = CatchMessage([&] { ParallelLoop(m, "f", "j"); });
   EXPECT_NE(race.find("iterations of the parallel loop over 'j' may touch the same elements of 's'"), std::string::npos)
       << race;
 }

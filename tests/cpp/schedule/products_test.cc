@@ -319,7 +319,7 @@ TEST_P(ScheduleProducts, KeepResultsForEveryTarget) {
   for (const char* target : targets) {
     const IRModule scheduled = ScheduleByDefault(plain, Target(target));
     for (const std::vector<int64_t>& dims : sizes)
-      ASSERT_EQ(ResultsOf(plain.functions[0], dims), ResultsOf(scheduled.functions[0], dims))
+      ASSERT_EQ(GetResults(plain.functions[0], dims), GetResults(scheduled.functions[0], dims))
           << target << Print(scheduled);
   }
 }

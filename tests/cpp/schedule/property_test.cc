@@ -18,7 +18,7 @@ TEST_P(ScheduleProperty, KeepsResults) {
     const std::string trace = s.Trace();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Print(*plain) + trace);
     PrimFunc scheduled;
-    const std::string refused = MessageOf([&] { scheduled = s.Lower(); });
+    const std::string refused = CatchMessage([&] { scheduled = s.Lower(); });
     if (refused.find("may touch the same elements") != std::string::npos) {
       ++unproved;  // legal, but only the test of a masked tail tells its iterations apart
       continue;
@@ -28,7 +28,7 @@ TEST_P(ScheduleProperty, KeepsResults) {
     again.Replay(trace);
     ASSERT_TRUE(Equal(*again.Lower(), *scheduled));
     for (const std::vector<int64_t>& dims : {std::vector<int64_t>{3, 5}, {4, 8}, {1, 0}, {0, 2}, {5, 1}}) {
-      ASSERT_EQ(ResultsOf(plain, dims, seed), ResultsOf(scheduled, dims, seed)) << Print(*scheduled);
+      ASSERT_EQ(GetResults(plain, dims, seed), GetResults(scheduled, dims, seed)) << Print(*scheduled);
     }
   }
   EXPECT_LT(unproved, 3);

@@ -19,7 +19,7 @@ void ExpectSame(const StageProgram& program, const std::vector<std::vector<int64
   again.Replay(s.Trace());
   EXPECT_TRUE(Equal(*again.Lower(), *scheduled)) << s.Trace();
   for (const std::vector<int64_t>& dims : sizes) {
-    EXPECT_EQ(ResultsOf(plain, dims), ResultsOf(scheduled, dims)) << s.Trace() << Print(*scheduled);
+    EXPECT_EQ(GetResults(plain, dims), GetResults(scheduled, dims)) << s.Trace() << Print(*scheduled);
   }
 }
 

@@ -63,7 +63,7 @@ inline StageProgram Stencil(Type type = kI32) {
 
 // Runs a function on inputs that follow from the seed; dims are the values of its shape variables. Gives the bytes of
 // the results.
-inline std::vector<std::byte> ResultsOf(const PrimFunc& f, const std::vector<int64_t>& dims, unsigned seed = 1) {
+inline std::vector<std::byte> GetResults(const PrimFunc& f, const std::vector<int64_t>& dims, unsigned seed = 1) {
   std::map<const VarNode*, int64_t> value;
   const std::vector<Var> vars = ShapeVars(*f);
   for (size_t i = 0; i < vars.size(); ++i) value[vars[i].get()] = dims[i];

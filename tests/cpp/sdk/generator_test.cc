@@ -14,7 +14,7 @@
 namespace kernpack::sdk {
 namespace {
 
-using ir_test::MessageOf;
+using ir_test::CatchMessage;
 
 constexpr const char* kText = "func f(x: f32[N]) -> (o: f32[N]) { for i in 0..N { o[i] = x[i] } }";
 
@@ -54,13 +54,13 @@ TEST(SdkObject, IsReleasedWithItsLastReference) {
 }
 
 TEST(SdkObject, RefusesOtherValues) {
-  EXPECT_EQ(MessageOf([] { ToTarget(AnyView(3), "target"); }),
+  EXPECT_EQ(CatchMessage([] { ToTarget(AnyView(3), "target"); }),
             "TypeError: target: expected a kernpack.Target or its text, got int");
-  EXPECT_EQ(MessageOf([] { ToIRModule(ToAny(Target("llvm")), "module"); }),
+  EXPECT_EQ(CatchMessage([] { ToIRModule(ToAny(Target("llvm")), "module"); }),
             "TypeError: module: expected a kernpack.ir.IRModule or its text, got object");
-  EXPECT_EQ(MessageOf([] { ToPrimFunc(AnyView(""), "function"); }),
+  EXPECT_EQ(CatchMessage([] { ToPrimFunc(AnyView(""), "function"); }),
             "ValueError: function: expected the text of one function, got 0");
-  EXPECT_EQ(MessageOf([] { ToVirtualDevice(AnyView(R"({"virtual_device_id": "a"})"), "device"); }),
+  EXPECT_EQ(CatchMessage([] { ToVirtualDevice(AnyView(R"({"virtual_device_id": "a"})"), "device"); }),
             "TypeError: device: virtual_device_id: expected int, got str");
 }
 
@@ -76,11 +76,11 @@ TEST(Generators, AreCalledByKindWithAVerifiedModule) {
   EXPECT_EQ(Build(ir::Parse(kText), Target("test")).table, &table);
   EXPECT_EQ(seen, "test f");
   EXPECT_EQ(Source(ir::Parse(kText), Target("test")), "the code");
-  EXPECT_EQ(MessageOf([] { Export(ir::Parse(kText), Target("test"), "k.so"); }),
+  EXPECT_EQ(CatchMessage([] { Export(ir::Parse(kText), Target("test"), "k.so"); }),
             "RuntimeError: build: the generator of target kind 'test' has no target.export.test");
-  EXPECT_EQ(MessageOf([] { Build(ir::Parse("func f() -> () { barrier }"), Target("test")); }),
+  EXPECT_EQ(CatchMessage([] { Build(ir::Parse("func f() -> () { barrier }"), Target("test")); }),
             "ValueError: line 1, column 18: f: barrier outside a launch");
-  EXPECT_NE(MessageOf([] { RegisterGenerator("test", {}); }).find("'target.build.test'"), std::string::npos);
+  EXPECT_NE(CatchMessage([] { RegisterGenerator("test", {}); }).find("'target.build.test'"), std::string::npos);
   ASSERT_EQ(kp_global_remove(kp_bytes("target.build.test")), 0);
   ASSERT_EQ(kp_global_remove(kp_bytes("target.source.test")), 0);
 }
@@ -124,8 +124,8 @@ TEST(Generators, OfThisSdkRaiseAsOthersDo) {
                     {[](const ir::IRModule&, const Target&) -> Generated { throw std::out_of_range("no room"); },
                      {},
                      [](const ir::IRModule&, const Target&) -> std::string { KP_THROW(KeyError) << "no such"; }});
-  EXPECT_EQ(MessageOf([] { Build(ir::Parse(kText), Target("test")); }), "IndexError: target.build.test: no room");
-  EXPECT_EQ(MessageOf([] { Source(ir::Parse(kText), Target("test")); }), "KeyError: no such");
+  EXPECT_EQ(CatchMessage([] { Build(ir::Parse(kText), Target("test")); }), "IndexError: target.build.test: no room");
+  EXPECT_EQ(CatchMessage([] { Source(ir::Parse(kText), Target("test")); }), "KeyError: no such");
   ASSERT_EQ(kp_global_remove(kp_bytes("target.build.test")), 0);
   ASSERT_EQ(kp_global_remove(kp_bytes("target.source.test")), 0);
 }
@@ -154,12 +154,13 @@ TEST(Generators, OfOthersAreGivenText) {
 
 TEST(Generators, AMissingOneIsExplained) {
   ExplainMissingGenerator("test", "it is for tests");
-  const std::string message = MessageOf([] { Build(ir::Parse(kText), Target("composite")); });
+  const std::string message = CatchMessage([] { Build(ir::Parse(kText), Target("composite")); });
   EXPECT_EQ(message.find("RuntimeError: build: target kind 'composite' has no code generator; enabled: "), 0u)
       << message;
   EXPECT_NE(message.find("; composite: each of its parts is built by itself"), std::string::npos) << message;
   EXPECT_NE(message.find("; test: it is for tests"), std::string::npos) << message;
-  EXPECT_EQ(MessageOf([] { Build(ir::Parse(kText)); }), "ValueError: build: module 'module' names no target; pass one");
+  EXPECT_EQ(CatchMessage([] { Build(ir::Parse(kText)); }),
+            "ValueError: build: module 'module' names no target; pass one");
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ int main() {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::string FeaturesOf(const char* cpu) const {
+  std::string GetFeatures(const char* cpu) const {
     FILE* pipe = popen(("qemu-aarch64 -cpu " + std::string(cpu) + " '" + folder_ + "/print'").c_str(), "r");
     char line[1024] = "";
     if (pipe == nullptr || std::fgets(line, sizeof line, pipe) == nullptr) ADD_FAILURE() << cpu << ": no output";
@@ -80,8 +80,8 @@ int main() {
 };
 
 TEST_F(EmulatedArm, TellsItsFeatures) {
-  EXPECT_EQ(FeaturesOf("cortex-a72"), "fp-armv8 neon aes sha2 crc ");
-  const std::string all = FeaturesOf("max");
+  EXPECT_EQ(GetFeatures("cortex-a72"), "fp-armv8 neon aes sha2 crc ");
+  const std::string all = GetFeatures("max");
   for (const char* feature : {"neon ", "lse ", "dotprod ", "sve2 ", "i8mm ", "bf16 "}) {
     EXPECT_NE(all.find(feature), std::string::npos) << feature << "is not in " << all;
   }

@@ -11,9 +11,9 @@
 
 namespace {
 
+using kernpack::signature::GetRange;
 using kernpack::signature::Overlap;
 using kernpack::signature::OverlapWithItself;
-using kernpack::signature::RangeOf;
 using kernpack::signature::Sharing;
 
 struct Strided {
@@ -55,7 +55,7 @@ struct Strided {
 
 Sharing Share(Strided a, Strided b) {
   const KpDLTensor x = a.view();
-  return Overlap(x, RangeOf(x), b.view());
+  return Overlap(x, GetRange(x), b.view());
 }
 
 Sharing ShareWithin(Strided a) { return OverlapWithItself(a.view()); }

@@ -212,7 +212,7 @@ TEST(Parse, ACompiledContractSaysWhichAbiItNeeds) {
   for (const char* text : {"(x: f32[N]) -> ()", "1.0 (x: f32[N]) -> ()", " 1.0 f(x: f32[N]) -> ()"}) {
     const KpSignature* signature = nullptr;
     ASSERT_EQ(kp_signature_parse(kp_bytes(text), nullptr, &signature), 0) << text;
-    EXPECT_EQ(kernpack::signature::AbiOf(kp_signature_program(signature), 1), 0x10000u) << text;
+    EXPECT_EQ(kernpack::signature::GetAbi(kp_signature_program(signature), 1), 0x10000u) << text;
   }
   EXPECT_EQ(ParseError("1.7 (x: f32[N]) -> ()", "f"),
             "ImportError: f: the signature needs a host of ABI 1.7 or newer; this is 1.0: pip install -U kernpack");

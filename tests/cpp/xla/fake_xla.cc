@@ -86,7 +86,7 @@ Api MakeTable(int32_t minor) {
 }
 
 // One for each minor, for as long as the process: handlers remember runtimes by their table's address.
-Api& TableOf(int32_t minor) {
+Api& GetTable(int32_t minor) {
   static std::array<Api, 10> tables = [] {
     std::array<Api, 10> made{};
     for (size_t i = 0; i < made.size(); ++i) made[i] = MakeTable(static_cast<int32_t>(i));
@@ -97,7 +97,7 @@ Api& TableOf(int32_t minor) {
 
 }  // namespace
 
-FakeXla::FakeXla(int32_t minor) : api(TableOf(minor)) {}
+FakeXla::FakeXla(int32_t minor) : api(GetTable(minor)) {}
 
 FakeXla::~FakeXla() {
   if (state_) delete_state_(state_);

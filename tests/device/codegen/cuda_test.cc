@@ -69,7 +69,7 @@ TEST_F(CudaCode, IsMachineCodeForEachArchitecture) {
 }
 
 TEST_F(CudaCode, RefusesArchitecturesThatTheCompilerDoesNotKnow) {
-  const std::string message = MessageOf([] { Compiled(Parse(kScale), "cuda -arch=sm_999"); });
+  const std::string message = CatchMessage([] { Compiled(Parse(kScale), "cuda -arch=sm_999"); });
   EXPECT_EQ(message.find("ValueError: the kind cuda: NVRTC " + Nvrtc::Get().version() +
                          " generates no code for sm_999; it knows sm_"),
             0u)
@@ -77,7 +77,7 @@ TEST_F(CudaCode, RefusesArchitecturesThatTheCompilerDoesNotKnow) {
 }
 
 TEST_F(CudaCode, TellsWhatTheCompilerSays) {
-  const std::string message = MessageOf([] { Nvrtc::Get().Compile("int f( {", "broken", "sm_80", true); });
+  const std::string message = CatchMessage([] { Nvrtc::Get().Compile("int f( {", "broken", "sm_80", true); });
   EXPECT_EQ(message.find("RuntimeError: "), 0u);
   EXPECT_NE(message.find("broken.cu(1): error"), std::string::npos) << message;
 }
@@ -151,7 +151,7 @@ TEST_F(CudaCode, ThatWasChangedIsRefusedWhenItIsLoaded) {
 
 // In a process of its own: who has opened NVRTC keeps it.
 TEST(CudaWithoutNvrtc, SaysHowToGetIt) {
-  const std::string message = MessageOf([] { Compiled(Parse(kScale), "cuda"); });
+  const std::string message = CatchMessage([] { Compiled(Parse(kScale), "cuda"); });
   EXPECT_EQ(
       message.find("RuntimeError: the kind cuda needs NVRTC, NVIDIA's run-time compiler, which was not found: pip "
                    "install nvidia-cuda-nvrtc, or set KERNPACK_NVRTC to the path of libnvrtc.so; no GPU is needed. "

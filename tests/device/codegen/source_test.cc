@@ -62,7 +62,7 @@ TEST(DeviceSource, CudaHidesWhatAMinimumOfIntegersIsOf) {
 
 TEST(OpenClSource, SaysWhatDeviceCodeCannotDo) {
   const auto build = [](const std::string& text) {
-    return MessageOf([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target("opencl")); });
+    return CatchMessage([&] { kernpack::sdk::Source(Parse(text), kernpack::sdk::Target("opencl")); });
   };
   const std::string head = "func f(x: i64[N]) -> (o: i64[N]) { ",
                     kind = "NotImplementedError: f: the kind opencl cannot generate ";

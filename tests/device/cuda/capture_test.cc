@@ -11,7 +11,7 @@ class Capture : public FakeDriver {
     stream_ = NewStream();
     memory_ = Alloc(16);
     code_ = Load(Ptx("sm_80", {"kp_test_scale", "kp_test_add"}));
-    kernel_ = KernelOf(code_, "kp_test_scale");
+    kernel_ = GetKernel(code_, "kp_test_scale");
     event_ = nullptr;
     ASSERT_EQ(cuda_.event_new(&cuda_, Cuda(), 0, &event_), 0);
     Upload(memory_, {1, 2, 3, 4}, stream_);

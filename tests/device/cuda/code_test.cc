@@ -202,7 +202,7 @@ TEST_F(Codes, TextNeedNotEndInNul) {
   void* code = nullptr;
   ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), KpBytes{exact.data(), exact.size()}, B("ptx"), B(""), &code), 0)
       << TakeError();
-  KernelOf(code, "kp_test_add");
+  GetKernel(code, "kp_test_add");
   Unload(code);
 }
 
@@ -226,7 +226,7 @@ TEST_F(Codes, AnUnknownKernelListsTheOthers) {
   ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(fatbin), B("fatbin"), B(""), &code), 0) << TakeError();
   EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(), code, B("scale"), &kernel), -1);
   EXPECT_SAYS(TakeError(), "'scale', only kp_test_add;");
-  EXPECT_EQ(KernelOf(code, "kp_test_add"), KernelOf(code, "kp_test_add")) << "one a name";
+  EXPECT_EQ(GetKernel(code, "kp_test_add"), GetKernel(code, "kp_test_add")) << "one a name";
   kernpack_emulator_fail("cuModuleGetFunction", kUnknown, 0, 1);
   EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(), code, B("other"), &kernel), -1);
   EXPECT_SAYS(TakeError(), "while looking for the kernel other");
@@ -277,7 +277,7 @@ TEST_F(Codes, PtxCompressedByLz4IsUnpacked) {
   const std::string good = CompressedFatbin(packed, ptx.size(), 0x2011);
   void* code = nullptr;
   ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("fatbin"), B(""), &code), 0) << TakeError();
-  KernelOf(code, "kp_test_add");
+  GetKernel(code, "kp_test_add");
   Unload(code);
   const std::string bad = CompressedFatbin(packed.substr(0, 40), ptx.size(), 0x2011);
   EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(), B(bad), B("fatbin"), B(""), &code), -1);
@@ -301,7 +301,7 @@ TEST_F(Codes, CompressedPtxIsUnpacked) {
   packed.resize(compress(packed.data(), packed.size(), ptx.data(), ptx.size(), 3));
   const std::string good = CompressedFatbin(packed, ptx.size());
   ASSERT_EQ(cuda_.load_code(&cuda_, Cuda(), B(good), B("fatbin"), B(""), &code), 0) << TakeError();
-  KernelOf(code, "kp_test_add");
+  GetKernel(code, "kp_test_add");
   Unload(code);
   for (const std::string& bad : {CompressedFatbin(packed, ptx.size() + 1), CompressedFatbin(packed, uint64_t{1} << 40),
                                  CompressedFatbin(packed.substr(0, 40), ptx.size()), CompressedFatbin("", 0)}) {

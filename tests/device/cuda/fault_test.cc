@@ -27,7 +27,7 @@ class Faults : public FakeDriver {
     EXPECT_EQ(cuda_.alloc_async(&cuda_, Cuda(), 16, 64, things.stream, &things.pooled), 0);
     EXPECT_EQ(cuda_.event_new(&cuda_, Cuda(), 0, &things.event), 0);
     things.code = Load(Ptx("sm_80", {"kp_test_scale"}));
-    things.kernel = KernelOf(things.code, "kp_test_scale");
+    things.kernel = GetKernel(things.code, "kp_test_scale");
     return things;
   }
   void FreeAll(const Things& things) {

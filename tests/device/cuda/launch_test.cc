@@ -31,7 +31,7 @@ class Launches : public FakeDriver {
     std::copy(dims.grid.begin(), dims.grid.end(), launch.grid);
     std::copy(dims.block.begin(), dims.block.end(), launch.block);
     std::copy(dims.cluster.begin(), dims.cluster.end(), launch.cluster);
-    return cuda_.launch(&cuda_, Cuda(), KernelOf(code_, name), &launch, nullptr);
+    return cuda_.launch(&cuda_, Cuda(), GetKernel(code_, name), &launch, nullptr);
   }
   // The launch that kp_test_shape saw: grid, block, blocks of a cluster, dynamic shared memory.
   std::vector<uint32_t> Shape(const Dims& dims) {
@@ -53,7 +53,7 @@ class Launches : public FakeDriver {
 
 TEST_F(Launches, RunTheKernel) {
   Upload(memory_, {1, 2, 3, 4});
-  ASSERT_EQ(Scale(KernelOf(code_, "kp_test_scale"), memory_, 2.5F, 4), 0) << TakeError();
+  ASSERT_EQ(Scale(GetKernel(code_, "kp_test_scale"), memory_, 2.5F, 4), 0) << TakeError();
   EXPECT_EQ(Download(memory_, 4), (std::vector<float>{2.5, 5, 7.5, 10}));
 }
 
@@ -130,7 +130,7 @@ TEST_F(Launches, ClustersMustFitTheKernelAndTheGrid) {
 
 TEST_F(Launches, ClustersNeedHopper) {
   void* code = Load(Ptx("sm_80", {"kp_test_bounded"}), 1);
-  void* kernel = KernelOf(code, "kp_test_bounded", 1);
+  void* kernel = GetKernel(code, "kp_test_bounded", 1);
   const KpLaunch launch{sizeof launch, {2, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0, 0, nullptr};
   EXPECT_EQ(cuda_.launch(&cuda_, Cuda(1), kernel, &launch, nullptr), -1);
   EXPECT_SAYS(TakeError(), "clusters need a device of compute capability 9.0 or newer, this is sm_80");
@@ -190,7 +190,7 @@ class OnAnOlderDriver : public Launches {
 // Before 12.4 a driver does not tell what parameters a kernel has.
 TEST_F(OnAnOlderDriver, KernelsStillRun) {
   Upload(memory_, {1, 2, 3, 4});
-  ASSERT_EQ(Scale(KernelOf(code_, "kp_test_scale"), memory_, 2, 4), 0) << TakeError();
+  ASSERT_EQ(Scale(GetKernel(code_, "kp_test_scale"), memory_, 2, 4), 0) << TakeError();
   EXPECT_EQ(Download(memory_, 4), (std::vector<float>{2, 4, 6, 8}));
 }
 

@@ -30,7 +30,7 @@ class RetiredMemoryTest : public FakeDriver {
 
 TEST_F(RetiredMemoryTest, FreeingLeavesQueuedWorkQueued) {
   void* code = Load(Ptx("sm_90", {"kp_test_scale"}));
-  void* kernel = KernelOf(code, "kp_test_scale");
+  void* kernel = GetKernel(code, "kp_test_scale");
   void* stream = NewStream();
   void* handle = Alloc(16);
   void* kept = Alloc(16);

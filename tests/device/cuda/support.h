@@ -97,7 +97,7 @@ class FakeDriver : public testing::Test {
     EXPECT_EQ(cuda_.load_code(&cuda_, Cuda(id), B(image), B("ptx"), B(""), &code), 0) << TakeError();
     return code;
   }
-  void* KernelOf(void* code, const char* name, int32_t id = 0) {
+  void* GetKernel(void* code, const char* name, int32_t id = 0) {
     void* kernel = nullptr;
     EXPECT_EQ(cuda_.get_kernel(&cuda_, Cuda(id), code, B(name), &kernel), 0) << TakeError();
     return kernel;

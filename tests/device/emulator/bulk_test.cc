@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "which is not a multiple of 16"},
         Mistake{"SourceUnwritten", One("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [s], 32;"),
                 "copies shared memory that nothing has written"}),
-    NameOf);
+    GetName);
 
 }  // namespace
 }  // namespace kernpack::emulator

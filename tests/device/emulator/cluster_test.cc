@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "and.b32 %r20, %r0, 1; setp.eq.u32 %p1, %r20, 0; @%p1 barrier.cluster.arrive.aligned; ",
                 ".aligned says that all 0xffffffff run it together"},
         Mistake{"NotShared", "mapa.u64 %rd5, %rd0, 0;", "isn't one of shared memory"}),
-    NameOf);
+    GetName);
 
 }  // namespace
 }  // namespace kernpack::emulator

@@ -127,7 +127,7 @@ TEST(Counts, WhatTheGuardLeavesOutDoesNotRun) {
 
 TEST(Counts, ArithmeticByMnemonic) {
   const auto expect = [](const char* op, const char* unit, uint32_t of_thread, uint32_t of_warp = 0) {
-    const ArithmeticWork work = WorkOf(op);
+    const ArithmeticWork work = GetWork(op);
     EXPECT_EQ(work.unit, unit) << op;
     EXPECT_EQ(work.of_thread, of_thread) << op;
     EXPECT_EQ(work.of_warp, of_warp) << op;

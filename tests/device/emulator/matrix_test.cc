@@ -25,10 +25,10 @@ struct At {
 using Layout = At (*)(uint32_t group, uint32_t in, uint32_t i);
 
 enum class Of : uint8_t { kF16, kBf16, kTf32, kS8, kU8, kE4m3, kE5m2, kF32, kS32, kF64 };
-uint32_t BitsOf(Of of) {
+uint32_t GetBits(Of of) {
   return of == Of::kF16 || of == Of::kBf16 ? 16 : of >= Of::kS8 && of <= Of::kE5m2 ? 8 : of == Of::kF64 ? 64 : 32;
 }
-double ValueOf(Of of, uint64_t bits) {
+double GetValue(Of of, uint64_t bits) {
   switch (of) {
     case Of::kF16:
       return Half::Read(static_cast<uint16_t>(bits));
@@ -129,7 +129,7 @@ struct Case {
 
 // Registers of a matrix whose element at (row, column) has those bits.
 std::vector<uint32_t> Registers(uint32_t count, Of of, Layout layout, const std::function<uint64_t(At)>& bits) {
-  const uint32_t width = BitsOf(of), words = width == 64 ? 2 : 1, each = width >= 32 ? 1 : 32 / width;
+  const uint32_t width = GetBits(of), words = width == 64 ? 2 : 1, each = width >= 32 ? 1 : 32 / width;
   std::vector<uint32_t> out(size_t{count} * 32 * words);
   for (uint32_t lane = 0; lane < 32; ++lane) {
     for (uint32_t i = 0; i < count * each; ++i) {
@@ -145,7 +145,7 @@ std::vector<uint32_t> Registers(uint32_t count, Of of, Layout layout, const std:
   return out;
 }
 
-uint32_t CountOf(uint32_t elements, Of of) { return elements / 32 / (BitsOf(of) >= 32 ? 1 : 32 / BitsOf(of)); }
+uint32_t CountRegisters(uint32_t elements, Of of) { return elements / 32 / (GetBits(of) >= 32 ? 1 : 32 / GetBits(of)); }
 
 Case Make(const Product& p, uint32_t seed,
           const std::function<void(std::vector<uint64_t>*, std::vector<uint64_t>*)>& edit = {}) {
@@ -156,15 +156,15 @@ Case Make(const Product& p, uint32_t seed,
   for (uint64_t& bits : c) bits = Draw(p.d, random);
   if (edit) edit(&a, &c);
   Case out;
-  out.a =
-      Registers(CountOf(p.rows * p.depth, p.a), p.a, p.in_a, [&](At at) { return a[at.row * p.depth + at.column]; });
-  out.b = Registers(CountOf(p.depth * 8, p.b), p.b, p.in_b, [&](At at) { return b[at.row * 8 + at.column]; });
-  out.c = Registers(CountOf(p.rows * 8, p.d), p.d, kInC, [&](At at) { return c[at.row * 8 + at.column]; });
+  out.a = Registers(CountRegisters(p.rows * p.depth, p.a), p.a, p.in_a,
+                    [&](At at) { return a[at.row * p.depth + at.column]; });
+  out.b = Registers(CountRegisters(p.depth * 8, p.b), p.b, p.in_b, [&](At at) { return b[at.row * 8 + at.column]; });
+  out.c = Registers(CountRegisters(p.rows * 8, p.d), p.d, kInC, [&](At at) { return c[at.row * 8 + at.column]; });
   for (uint32_t r = 0; r < p.rows; ++r) {
     for (uint32_t n = 0; n < 8; ++n) {
-      double sum = ValueOf(p.d, c[r * 8 + n]), magnitude = std::fabs(sum);
+      double sum = GetValue(p.d, c[r * 8 + n]), magnitude = std::fabs(sum);
       for (uint32_t k = 0; k < p.depth; ++k) {
-        const double x = ValueOf(p.a, a[r * p.depth + k]), y = ValueOf(p.b, b[k * 8 + n]);
+        const double x = GetValue(p.a, a[r * p.depth + k]), y = GetValue(p.b, b[k * 8 + n]);
         sum = p.d == Of::kF64 ? std::fma(x, y, sum) : sum + x * y;
         magnitude += std::fabs(x * y);
       }
@@ -184,7 +184,8 @@ std::string Text(const Product& p, const char* modifier = "") {
   if (*modifier != 0) op.insert(op.find(".s32"), modifier);
   uint32_t next = 1;
   std::string vectors[4];
-  const uint32_t counts[] = {CountOf(p.rows * p.depth, p.a), CountOf(p.depth * 8, p.b), CountOf(p.rows * 8, p.d)};
+  const uint32_t counts[] = {CountRegisters(p.rows * p.depth, p.a), CountRegisters(p.depth * 8, p.b),
+                             CountRegisters(p.rows * 8, p.d)};
   for (int which = 0; which < 3; ++which) {
     body += "add.s64 %rd31, %rd" + std::to_string(which) + ", %rd30;\n";
     for (uint32_t r = 0; r < counts[which]; ++r, ++next) {
@@ -210,7 +211,7 @@ std::vector<uint64_t> RunProduct(const Product& p, const Case& made, Shape shape
   EXPECT_EQ(RunText(Text(p, modifier), memory, {a, b, c, d}, shape), "");
   const std::vector<uint32_t> words = memory.Read<uint32_t>(d, made.c.size());
   std::vector<uint64_t> out(p.rows * 8);
-  const uint32_t width = BitsOf(p.d), each = width == 16 ? 2 : 1;
+  const uint32_t width = GetBits(p.d), each = width == 16 ? 2 : 1;
   for (uint32_t lane = 0; lane < 32; ++lane) {
     for (uint32_t i = 0; i < p.rows * 8 / 32; ++i) {
       const At at = kInC(lane / 4, lane % 4, i);
@@ -243,7 +244,7 @@ TEST_P(Multiplies, WithinItsBoundInEveryOrder) {
       const double bound = p.d == Of::kF32   ? made.magnitude[i] * p.depth * 0x1p-24
                            : p.d == Of::kF16 ? made.magnitude[i] * 0x1p-10
                                              : 0;
-      EXPECT_NEAR(ValueOf(p.d, got[i]), ValueOf(p.d, made.want[i]), bound) << order << " " << i;
+      EXPECT_NEAR(GetValue(p.d, got[i]), GetValue(p.d, made.want[i]), bound) << order << " " << i;
     }
   }
 }

@@ -21,7 +21,7 @@ std::string Wait(const std::string& barrier, const std::string& parity, const st
   return label + ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [" + barrier + "], " + parity + "; @!%p1 bra " +
          label + ";\n";
 }
-std::string RunOf(const std::string& body, int count = 32) {
+std::string RunBody(const std::string& body, int count = 32) {
   TestMemory memory;
   const uint64_t out = memory.Room(4 * 64);
   return RunText(WithBarriers(1, count, body), memory, {out}, kTwoWarps);
@@ -82,20 +82,21 @@ TEST(MBarriers, CopiesArriveWithTheirThreads) {
 // With nobody left to arrive, the phase that the last arrival ended stays the last.
 TEST(MBarriers, AreOverOnceAllHaveDroppedOut) {
   EXPECT_EQ(
-      RunOf("@%p9 bra $end; mbarrier.arrive_drop.shared.b64 %rd5, [full]; mov.u32 %r10, 0;\n$again: "
-            "mbarrier.test_wait.shared.b64 %p1, [full], %rd5; @!%p1 bra $again; add.u32 %r10, %r10, 1; setp.lt.u32 "
-            "%p2, %r10, 5; @%p2 bra $again;\n$end:"),
+      RunBody("@%p9 bra $end; mbarrier.arrive_drop.shared.b64 %rd5, [full]; mov.u32 %r10, 0;\n$again: "
+              "mbarrier.test_wait.shared.b64 %p1, [full], %rd5; @!%p1 bra $again; add.u32 %r10, %r10, 1; setp.lt.u32 "
+              "%p2, %r10, 5; @%p2 bra $again;\n$end:"),
       "");
 }
 
 TEST(MBarriers, BytesThatAreExpectedHoldThePhase) {
   EXPECT_EQ(
-      RunOf("@%p8 bra $wait; mbarrier.arrive.expect_tx.shared.b64 _, [full], 64; mbarrier.test_wait.parity.shared.b64 "
-            "%p2, [full], 0; @%p2 trap; mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [full], 48; "
-            "mbarrier.test_wait.parity.shared.b64 %p2, [full], 0; @%p2 trap; "
-            "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [full], 16;\n" +
-                Wait("full", "0", "$wait"),
-            1),
+      RunBody(
+          "@%p8 bra $wait; mbarrier.arrive.expect_tx.shared.b64 _, [full], 64; mbarrier.test_wait.parity.shared.b64 "
+          "%p2, [full], 0; @%p2 trap; mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [full], 48; "
+          "mbarrier.test_wait.parity.shared.b64 %p2, [full], 0; @%p2 trap; "
+          "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [full], 16;\n" +
+              Wait("full", "0", "$wait"),
+          1),
       "");
 }
 
@@ -113,7 +114,7 @@ TEST(MBarriers, ArrivalsFromOtherBlocksOfACluster) {
 
 class MBarrierBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(MBarrierBugs, AreFound) {
-  const std::string said = RunOf(GetParam().body);
+  const std::string said = RunBody(GetParam().body);
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
 }
 #define KP_WAIT "$wait: mbarrier.test_wait.parity.shared.b64 %p1, [full], 0; @!%p1 bra $wait; "
@@ -151,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "has a token of phase 0, and phase 2 is under way"},
         Mistake{"NotShared", "mbarrier.arrive.b64 _, [%rd0];", "has an address outside of shared memory"},
         Mistake{"Misaligned", "mbarrier.arrive.shared.b64 _, [full+4];", "not a multiple of 8"}),
-    NameOf);
+    GetName);
 
 TEST(MBarriers, OneThatNeverOpensIsStopped) {
   TestMemory memory;

@@ -95,7 +95,7 @@ struct Mistake {
   const char* name;
   std::string body, said;
 };
-inline std::string NameOf(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
+inline std::string GetName(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
 
 // Runs `text`'s kernel k; the message of what stopped it, or "".
 inline std::string RunText(const std::string& text, const TestMemory& memory, const std::vector<uint64_t>& parameters,

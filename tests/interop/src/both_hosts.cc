@@ -13,7 +13,7 @@ kp::StorageScope Scope(int32_t device_id, bool by_stream) {
 void Fail(int64_t number) { KP_THROW(ValueError) << "number " << number; }
 
 // As a number: no device is needed to ask for a stream.
-int64_t StreamOf(int32_t device_id) {
+int64_t GetStream(int32_t device_id) {
   return reinterpret_cast<int64_t>(kp::stream(kp::Device(KP_DEVICE_CUDA, device_id)));
 }
 
@@ -41,7 +41,7 @@ int64_t Image() {
 
 KP_MODULE("both_hosts", "1.0.0");
 KP_EXPORT(fail, Fail);
-KP_EXPORT(stream_of, StreamOf);
+KP_EXPORT(stream_of, GetStream);
 KP_EXPORT(put, Put);
 KP_EXPORT(get, Get);
 KP_EXPORT(get_or_init, GetOrInit);

@@ -22,7 +22,7 @@ int64_t Product(kp::Shape shape) {
   return product;
 }
 
-kp::Shape ShapeOf(kp::TensorView x) { return kp::Shape(x.shape()); }
+kp::Shape GetShape(kp::TensorView x) { return kp::Shape(x.shape()); }
 
 kp::Array Doubled(kp::ListView<int64_t> items) {
   kp::Any doubled[8];
@@ -62,7 +62,7 @@ KP_EXPORT(echo, Echo);
 KP_EXPORT(greet, Greet);
 KP_EXPORT(reversed, Reversed);
 KP_EXPORT(product, Product);
-KP_EXPORT(shape_of, ShapeOf);
+KP_EXPORT(shape_of, GetShape);
 KP_EXPORT(doubled, Doubled);
 KP_EXPORT(wrapped, Wrapped);
 KP_EXPORT(call_back, CallBack);

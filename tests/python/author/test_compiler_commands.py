@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kernpack
 import pytest
-from kernpack._program import words_of
+from kernpack._program import split_command
 
 SOURCE = """
 #include <string>
@@ -51,7 +51,7 @@ def tools(tmp_path: Path) -> Path:
     ],
 )
 def test_the_words_of_a_command(tools: Path, command: str, words: list[str] | None) -> None:
-    found = words_of(command.replace("@", str(tools)))
+    found = split_command(command.replace("@", str(tools)))
     if command == "@/ccache @/g++":
         assert found == [f"{tools}/ccache", *f"{tools}/g++".split()]
     else:

@@ -35,7 +35,7 @@ def scale(x, k, out, N):
 MODULE = ir.IRModule([softmax, softmax_backward, scale], "generated")
 
 
-def softmax_of(x: np.ndarray) -> np.ndarray:
+def expected_softmax(x: np.ndarray) -> np.ndarray:
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
 

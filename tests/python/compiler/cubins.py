@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 
-def cubin_of(parameters: list[int], arch: int = 90, kernel: str = "k") -> bytes:
+def make_cubin(parameters: list[int], arch: int = 90, kernel: str = "k") -> bytes:
     """An ELF file that declares one kernel, whose parameters have these sizes."""
     info = b"".join(struct.pack("<BBHIHHI", 4, 0x17, 12, 0, i, 8 * i, size << 18) for i, size in enumerate(parameters))
     names = f"\0.shstrtab\0.text.{kernel}\0.nv.info.{kernel}\0".encode()

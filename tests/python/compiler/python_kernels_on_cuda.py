@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import kernpack
 import numpy as np
-from python_kernels import CASES, block_sums, block_sums_of, normal
+from python_kernels import CASES, block_sums, expected_block_sums, normal
 
 x = normal(150)
 found = block_sums(kernpack.from_dlpack(x).to("cuda"))
 assert found.device.type == "cuda"
-np.testing.assert_allclose(found.to("cpu").numpy(), block_sums_of(x), rtol=1e-4, atol=1e-5)
+np.testing.assert_allclose(found.to("cpu").numpy(), expected_block_sums(x), rtol=1e-4, atol=1e-5)
 names = ["softmax", "stencil", "topk"]
 for name in names:
     kernel, arguments, reference, tolerance = CASES[name]

@@ -39,7 +39,7 @@ MODULE = ir.IRModule([silu, silu_backward, rms_norm], "any_rank")
 SHAPES = [(), (5,), (2, 3, 4), (2, 0, 3), (1, 2, 1, 3, 2)]
 
 
-def silu_of(x):
+def expected_silu(x):
     return x / (1 + np.exp(-x))
 
 
@@ -64,7 +64,7 @@ def test_numpy_and_the_interpreter(built, shape: tuple[int, ...]) -> None:
     x = sample(*shape)
     for got in (built.silu(x), ir.interpret(MODULE, silu, x)):
         assert got.shape == shape
-        np.testing.assert_allclose(got, silu_of(x), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(got, expected_silu(x), rtol=1e-5, atol=1e-7)
 
 
 def test_rows_of_any_rank(built) -> None:
@@ -115,7 +115,7 @@ def test_an_exported_module_takes_any_rank(tmp_path: Path) -> None:
     kc.build(MODULE, "llvm").export_library(tmp_path / "any_rank.so")
     loaded = kernpack.load(tmp_path / "any_rank.so")
     x = sample(2, 3, 4)
-    np.testing.assert_allclose(loaded.silu(x), silu_of(x), rtol=1e-5)
+    np.testing.assert_allclose(loaded.silu(x), expected_silu(x), rtol=1e-5)
 
 
 def test_a_stage_program_of_any_rank() -> None:

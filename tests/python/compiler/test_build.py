@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
-from built import MODULE, rows, scale, softmax_of
+from built import MODULE, expected_softmax, rows, scale
 from kernpack_compiler import ir
 
 
@@ -24,7 +24,7 @@ def built(request) -> kc.BuiltModule:
 
 def test_numpy_calls_a_built_module(built: kc.BuiltModule) -> None:
     x = rows()
-    np.testing.assert_allclose(built.softmax(x), softmax_of(x), rtol=2e-6)
+    np.testing.assert_allclose(built.softmax(x), expected_softmax(x), rtol=2e-6)
     np.testing.assert_array_equal(built.scale(x[0].copy(), 2.0), x[0] * 2)
     assert built.softmax(np.empty((0, 5), np.float32)).shape == (0, 5)
     assert (built.name, built.ir) == ("generated", MODULE)

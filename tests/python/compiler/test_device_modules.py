@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
-from built import MODULE, rows, softmax_of
+from built import MODULE, expected_softmax, rows
 from handles import Handle
 from kernpack_sdk import check
 
@@ -52,7 +52,7 @@ def test_a_module_is_built_without_a_compiler(
     k = kc.build(MODULE, "opencl")
     found = k.softmax(kernpack.from_dlpack(rows()).to(opencl))
     assert found.device == opencl
-    np.testing.assert_allclose(found.to("cpu").numpy(), softmax_of(rows()), rtol=2e-6)
+    np.testing.assert_allclose(found.to("cpu").numpy(), expected_softmax(rows()), rtol=2e-6)
 
 
 def test_a_library_is_a_sound_module_without_needs(library: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_library_runs_where_there_is_no_compiler(
     environment = {**os.environ, "PATH": linker_alone}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), softmax_of(rows(33, 100)), rtol=2e-6)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected_softmax(rows(33, 100)), rtol=2e-6)
 
 
 def test_the_processor_is_told_what_runs_a_library(library: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_library_runs_under_apache_tvm_ffi(library: Path, opencl: kernpack.Dev
     x, y = kernpack.from_dlpack(rows()).to(opencl), kernpack.zeros((4, 21), "f32", opencl)
     given = [Handle(t) for t in (x, y)]
     theirs.softmax(*map(tvm_ffi.from_dlpack, given))  # with memory of the device for its exponentials
-    np.testing.assert_allclose(y.to("cpu").numpy(), softmax_of(rows()), rtol=2e-6)
+    np.testing.assert_allclose(y.to("cpu").numpy(), expected_softmax(rows()), rtol=2e-6)
     row, out = kernpack.from_dlpack(rows()[0]).to(opencl), kernpack.zeros((21,), "f32", opencl)
     given += [Handle(t) for t in (row, out)]
     theirs.scale(tvm_ffi.from_dlpack(given[2]), 2.0, tvm_ffi.from_dlpack(given[3]))

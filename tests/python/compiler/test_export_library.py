@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
-from built import MODULE, rows, scale, softmax_of
+from built import MODULE, expected_softmax, rows, scale
 from elftools.elf.elffile import ELFFile
 from kernpack_compiler import ir
 from kernpack_sdk import check, elf
@@ -35,7 +35,7 @@ def library(built: kc.BuiltModule, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_a_library_is_a_sound_module(library: Path) -> None:
     assert check.check_module(library) == []
     k = kernpack.load(library)
-    np.testing.assert_allclose(k.softmax(rows()), softmax_of(rows()), rtol=2e-6)
+    np.testing.assert_allclose(k.softmax(rows()), expected_softmax(rows()), rtol=2e-6)
     assert k.name == "generated"
 
 

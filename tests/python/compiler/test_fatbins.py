@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cubins import cubin_of
+from cubins import make_cubin
 from fatbins import CUBIN, LZ4, PTX, ZSTD, fatbin_of, image_of, lz4_of
 
 kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
@@ -18,7 +18,7 @@ if "llvm" not in kc.list_generators():
 
 ROWS = Path(__file__).with_name("rows.ptx")
 TEXT = ROWS.read_bytes()
-CUBIN_OF_ROWS = cubin_of([8, 8, 4, 4], 90, "normalise")
+CUBIN_OF_ROWS = make_cubin([8, 8, 4, 4], 90, "normalise")
 
 
 def targets(code: object) -> list[str]:

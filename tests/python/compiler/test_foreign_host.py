@@ -16,7 +16,7 @@ pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is 
 pytest.importorskip("tvm_ffi", reason="apache-tvm-ffi is not installed")
 import kernpack_compiler as kc
 import tvm_ffi
-from built import MODULE, rows, softmax_of
+from built import MODULE, expected_softmax, rows
 from kernpack_compiler import ir
 from kernpack_sdk import check, elf
 
@@ -98,7 +98,7 @@ def test_a_function_with_threads_and_memory_of_its_own(theirs: Any) -> None:
     for n in (1, 4, 64):  # the memory grows
         x, y = rows(n, 3 * n), np.empty((n, 3 * n), np.float32)
         theirs.softmax(tensor(x), tensor(y))
-        np.testing.assert_allclose(y, softmax_of(x), rtol=2e-6)
+        np.testing.assert_allclose(y, expected_softmax(x), rtol=2e-6)
 
 
 def test_several_results(theirs: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
-from built import MODULE, rows, softmax_of
+from built import MODULE, expected_softmax, rows
 
 if "unit" not in kc.TargetKind.list():  # kinds stay for the life of a process
     kc.add_target_kind("unit", "cpu", {"width": 4, "fast": True, "ratio": 0.5, "flavour": "plain"})
@@ -35,7 +35,7 @@ def generator():
 def test_it_gets_the_module_and_the_target(generator) -> None:
     built = kc.build(MODULE, "unit -width=8")
     assert generator == [(MODULE, kc.Target("unit -width=8"))]
-    np.testing.assert_allclose(built.softmax(rows()), softmax_of(rows()), rtol=2e-6)
+    np.testing.assert_allclose(built.softmax(rows()), expected_softmax(rows()), rtol=2e-6)
     assert built.source.startswith('// unit -width=8\nmodule "generated"')
     assert "unit" in kc.list_generators()
     assert kc.Target("unit").attrs["flavour"] == "plain"
@@ -46,7 +46,7 @@ def test_a_path_is_loaded(generator, tmp_path: Path) -> None:
     kc.register_generator("unit", lambda module, target: library, replace=True)
     built = kc.build(MODULE, "unit")
     assert built.digest == kernpack.load(library).digest
-    np.testing.assert_allclose(built.softmax(rows()), softmax_of(rows()), rtol=2e-6)
+    np.testing.assert_allclose(built.softmax(rows()), expected_softmax(rows()), rtol=2e-6)
 
 
 def test_its_errors_are_the_callers(generator) -> None:

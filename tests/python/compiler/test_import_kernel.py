@@ -9,7 +9,7 @@ from typing import Any
 import kernpack
 import numpy as np
 import pytest
-from cubins import cubin_of
+from cubins import make_cubin
 
 kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 
@@ -146,23 +146,23 @@ def test_structs_are_refused() -> None:
 
 
 def test_a_cubins_parameters_are_compared_too() -> None:
-    cubin = cubin_of([8, 8, 4, 4])
+    cubin = make_cubin([8, 8, 4, 4])
     assert normalise(code=cubin, entry="k").targets == ["cuda -arch=sm_90"]
     assert normalise(code={"sm_90a": cubin}, entry="k").targets == ["cuda -arch=sm_90a"]
     with pytest.raises(ValueError, match="has 3: 8 bytes, 8 bytes, 4 bytes parameters, got 4 arguments"):
-        normalise(code=cubin_of([8, 8, 4]), entry="k")
+        normalise(code=make_cubin([8, 8, 4]), entry="k")
     with pytest.raises(ValueError, match=re.escape("parameter 1 of kernel 'k' (4 bytes) takes no pointer")):
-        normalise(code=cubin_of([8, 4, 4, 4]), entry="k")
+        normalise(code=make_cubin([8, 4, 4, 4]), entry="k")
     with pytest.raises(ValueError, match="expected code for sm_80, got a cubin for sm_90; compile it with -arch=sm_80"):
         normalise(code={"sm_80": cubin}, entry="k")
 
 
 def test_code_for_several_architectures_has_one_kernel() -> None:
-    cubin = cubin_of([8, 8, 4, 4])
+    cubin = make_cubin([8, 8, 4, 4])
     renamed = TEXT.replace("normalise", "k")
     assert normalise(code=[cubin, renamed], entry="k").targets == ["cuda -arch=sm_90", "cuda -arch=compute_80"]
     with pytest.raises(ValueError, match="kernel 'k' has other parameters in other code"):
-        normalise(code=[cubin_of([8, 8, 8, 4]), renamed], entry="k")
+        normalise(code=[make_cubin([8, 8, 8, 4]), renamed], entry="k")
 
 
 def test_the_processor_is_told_what_runs_it() -> None:

@@ -40,7 +40,7 @@ def test_text_of_one_function() -> None:
         ir.PrimFunc.parse("")
 
 
-def line_of(function, statement: str) -> int:
+def find_line(function, statement: str) -> int:
     lines, first = inspect.getsourcelines(function)
     return first + next(i for i, line in enumerate(lines) if statement in line)
 
@@ -51,7 +51,7 @@ def test_the_verifier_names_file_and_line_of_python() -> None:
         with ir.serial(N) as i:
             out[i] = x[i + 1]
 
-    line = line_of(test_the_verifier_names_file_and_line_of_python, "out[i] = x[i + 1]")
+    line = find_line(test_the_verifier_names_file_and_line_of_python, "out[i] = x[i + 1]")
     with pytest.raises(
         IndexError,
         match=rf"^{re.escape(__file__)}, line {line}, column 13: shifted: access past the end of dimension 0 of 'x'",

@@ -14,7 +14,7 @@ from kernpack_compiler import ir
 LARGEST_F32 = float(np.finfo(np.float32).max)
 
 
-def value_of(make, dtype="f64"):
+def get_value(make, dtype="f64"):
     """The value of an expression that `make` writes."""
 
     @ir.func(f"() -> (out: {dtype}[1])", name="f")
@@ -29,7 +29,7 @@ def value_of(make, dtype="f64"):
 @pytest.mark.parametrize("number", [0.1, 1e300, -1e-300, 5e-324, math.pi, math.inf, 2**53 + 2, np.float64(0.1)])
 @pytest.mark.parametrize("write", [lambda v: ir.cast("f64", v), lambda v: ir.f64(v), lambda v: ir.cast(ir.f64, v)])
 def test_an_f64_is_all_of_the_number(write, number) -> None:
-    assert value_of(lambda: write(number)) == float(number)
+    assert get_value(lambda: write(number)) == float(number)
 
 
 def test_a_number_beside_an_f64_is_one() -> None:
@@ -51,19 +51,19 @@ def test_a_number_beside_an_f64_is_one() -> None:
 
 
 def test_an_element_is_stored_as_the_number() -> None:
-    assert value_of(lambda: 0.1) == 0.1
-    assert value_of(lambda: 1e300) == 1e300
-    assert value_of(lambda: fractions.Fraction(1, 10)) == 0.1
+    assert get_value(lambda: 0.1) == 0.1
+    assert get_value(lambda: 1e300) == 1e300
+    assert get_value(lambda: fractions.Fraction(1, 10)) == 0.1
 
 
 def test_casts_of_numbers_are_those_of_their_values() -> None:
-    assert value_of(lambda: ir.cast("f32", 0.1), "f32") == np.float32(0.1)
-    assert value_of(lambda: ir.cast("i32", -1.9), "i32") == -1
-    assert value_of(lambda: ir.cast("i64", 2.0**53), "i64") == 2**53
-    assert value_of(lambda: ir.cast("u64", 2**64 - 1), "u64") == 2**64 - 1
-    assert value_of(lambda: ir.cast("f32", 2**60 + 2**36 + 1), "f32") == np.float32(2**60 + 2**37)
-    assert value_of(lambda: ir.cast("i32", True), "i32") == 1
-    assert value_of(lambda: ir.select(ir.cast("bool", 0.5), 1, 0), "i64") == 1
+    assert get_value(lambda: ir.cast("f32", 0.1), "f32") == np.float32(0.1)
+    assert get_value(lambda: ir.cast("i32", -1.9), "i32") == -1
+    assert get_value(lambda: ir.cast("i64", 2.0**53), "i64") == 2**53
+    assert get_value(lambda: ir.cast("u64", 2**64 - 1), "u64") == 2**64 - 1
+    assert get_value(lambda: ir.cast("f32", 2**60 + 2**36 + 1), "f32") == np.float32(2**60 + 2**37)
+    assert get_value(lambda: ir.cast("i32", True), "i32") == 1
+    assert get_value(lambda: ir.select(ir.cast("bool", 0.5), 1, 0), "i64") == 1
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_what_no_value_is_near_is_refused(write, message) -> None:
 
 
 def test_numbers_at_the_ends_of_a_type_fit() -> None:
-    assert value_of(lambda: ir.f32(LARGEST_F32), "f32") == np.float32(LARGEST_F32)
-    assert value_of(lambda: ir.f32(-math.inf), "f32") == -math.inf
-    assert value_of(lambda: ir.f32(1e-45), "f32") == np.float32(1e-45)
+    assert get_value(lambda: ir.f32(LARGEST_F32), "f32") == np.float32(LARGEST_F32)
+    assert get_value(lambda: ir.f32(-math.inf), "f32") == -math.inf
+    assert get_value(lambda: ir.f32(1e-45), "f32") == np.float32(1e-45)
 
 
 def test_numbers_for_c_functions_need_a_type() -> None:

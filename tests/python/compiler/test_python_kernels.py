@@ -19,11 +19,11 @@ from kernpack_compiler import ir
 from python_kernels import (
     CASES,
     block_sums,
-    block_sums_of,
     cumsum,
+    expected_block_sums,
+    expected_segment_sum,
     normal,
     segment_sum,
-    segment_sum_of,
     softmax,
     ten_kernels,
 )
@@ -78,7 +78,7 @@ def test_a_tensor_that_is_written() -> None:
     for call in (segment_sum, segment_sum.python, segment_sum.build("c", checked=True).segment_sum):
         total = first.copy()
         assert call(x, segment, total) is None
-        close(total, segment_sum_of(x, segment, first), 1e-5)
+        close(total, expected_segment_sum(x, segment, first), 1e-5)
     with pytest.raises(ValueError, match="a segment is out of range"):
         segment_sum(x, segment + 1, first.copy())
     with pytest.raises(AssertionError, match="a segment is out of range"):
@@ -87,7 +87,7 @@ def test_a_tensor_that_is_written() -> None:
 
 def test_a_launch_is_interpreted_and_built_for_cuda() -> None:
     x = normal(150)
-    close(ir.interpret(block_sums.module, "block_sums", x), block_sums_of(x), 1e-5)
+    close(ir.interpret(block_sums.module, "block_sums", x), expected_block_sums(x), 1e-5)
     with pytest.raises(RuntimeError, match=r"barrier\(\) waits for the other threads"):
         block_sums.python(x)
 

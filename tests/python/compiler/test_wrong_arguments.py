@@ -68,11 +68,11 @@ def test_the_argument_is_named(call, message: str) -> None:
     assert str(raised.value).endswith(message)
 
 
-def functions_of(scope: Any, samples: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def list_functions(scope: Any, samples: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Every function of the extension; methods bound to a sample where there is one."""
     for name, value in vars(scope).items():
         if inspect.ismodule(value):
-            yield from functions_of(value, samples)
+            yield from list_functions(value, samples)
         elif inspect.isclass(value):
             if not name.startswith("_") and "__init__" in vars(value):
                 yield name, value
@@ -96,7 +96,7 @@ def test_no_function_answers_with_a_list_of_its_forms() -> None:
         "IRModule": ir.IRModule([]),
     }
     said = {}
-    for name, function in functions_of(_native, samples):
+    for name, function in list_functions(_native, samples):
         for count in range(6):
             try:
                 function(*[Odd()] * count)

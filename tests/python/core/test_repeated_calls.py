@@ -97,7 +97,7 @@ def test_a_call_inside_the_allocation_of_a_result(k, monkeypatch):
 BYTES = np.zeros(256, dtype=np.float32)
 
 
-def _rows_of(start: int, *, backwards: bool = False) -> np.ndarray:
+def _make_rows(start: int, *, backwards: bool = False) -> np.ndarray:
     rows = BYTES[start : start + 32].reshape(4, 8)
     return rows[::-1] if backwards else rows
 
@@ -111,24 +111,24 @@ def test_what_is_written_overlaps_nothing_in_any_call(k, make):
     alone = np.ones(8, dtype=np.float32)
     for _ in range(2):
         for start in (64, 96):
-            k.add_rows(make(_rows_of(start)), make(BYTES[:8]))
-            k.add_rows(make(_rows_of(start)), make(alone))
+            k.add_rows(make(_make_rows(start)), make(BYTES[:8]))
+            k.add_rows(make(_make_rows(start)), make(alone))
             for w in (start - 7, start, start + 31):  # the last and the first bytes, and inside
                 with pytest.raises(ValueError, match=r"add_rows: a: expected memory of its own .*overlaps w"):
-                    k.add_rows(make(_rows_of(start)), make(BYTES[w : w + 8]))
+                    k.add_rows(make(_make_rows(start)), make(BYTES[w : w + 8]))
             for w in (start - 8, start + 32):  # neighbours
-                k.add_rows(make(_rows_of(start)), make(BYTES[w : w + 8]))
+                k.add_rows(make(_make_rows(start)), make(BYTES[w : w + 8]))
 
 
 def test_written_backwards_overlaps_nothing_in_any_call(k):
     for _ in range(2):
         for start in (64, 96):
-            k.add_rows(_rows_of(start, backwards=True), BYTES[:8])
-            k.add_rows(_rows_of(start, backwards=True), BYTES[start + 32 : start + 40])
+            k.add_rows(_make_rows(start, backwards=True), BYTES[:8])
+            k.add_rows(_make_rows(start, backwards=True), BYTES[start + 32 : start + 40])
             for w in (start - 7, start, start + 31):
                 with pytest.raises(ValueError, match=r"add_rows: a: expected memory of its own .*overlaps w"):
-                    k.add_rows(_rows_of(start, backwards=True), BYTES[w : w + 8])
-            k.add_rows(_rows_of(start, backwards=True), BYTES[start - 8 : start])
+                    k.add_rows(_make_rows(start, backwards=True), BYTES[w : w + 8])
+            k.add_rows(_make_rows(start, backwards=True), BYTES[start - 8 : start])
 
 
 def test_every_write_counts_and_what_is_read_only_is_refused_in_any_call(k):

@@ -13,7 +13,7 @@ from arrays import make
 from on_device import K, View, run, to_device, to_host
 from reference import attention
 from support import host
-from test_attention_masks import mask_of, masked
+from test_attention_masks import make_mask, masked
 
 TOLERANCE = {"f32": 3e-6, "f16": 3e-3, "bf16": 2e-2}
 
@@ -94,7 +94,7 @@ def sinks(dtype):
             found = to_host(K.attention(*device, None, to_device(of_heads), **options))
             check(f"{shape} {options}", found, attention(*wide, sinks=of_heads, **options), dtype)
             yield
-        mask, of_mask = mask_of("f32", (1, 1, shape[1], shape[3]))
+        mask, of_mask = make_mask("f32", (1, 1, shape[1], shape[3]))
         found = to_host(K.masked_attention(*device, to_device(mask), to_device(of_heads)))
         check(f"{shape} with a mask", found, masked(*wide, of_mask, sinks=of_heads), dtype)
         yield
@@ -144,7 +144,7 @@ def masks(dtype):
     device = [to_device(x) for x in given]
     for kind in ("bool", "f32", "f16", "bf16"):
         for mask_shape in ((2, 4, 9, 70), (1, 1, 9, 70), (2, 1, 1, 70)):
-            mask, of_mask = mask_of(kind, mask_shape)
+            mask, of_mask = make_mask(kind, mask_shape)
             for options in ({}, {"causal": True}, {"soft_cap": 2.0}):
                 found = to_host(K.masked_attention(*device, to_device(mask), **options))
                 check(f"{kind} {mask_shape} {options}", found, masked(*wide, of_mask, **options), dtype)

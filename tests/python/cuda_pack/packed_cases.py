@@ -3,7 +3,7 @@
 import kernpack
 import numpy as np
 import pytest
-from arrays import make, values_of
+from arrays import get_values, make
 from on_device import K, View, failed_assertion, run, to_device, to_host
 from support.ggml_blocks import BLOCK_COLUMNS, FORMATS, random_blocks
 
@@ -53,7 +53,7 @@ def ends(dtype):
                 on_device = [None if each is None else to_device(each) for each in more]
                 found = to_host(K.packed_linear(to_device(x), to_device(packed), *on_device, activation=activation))
                 weight = packed if dtype != "bf16" else to_host_tensor(packed)
-                expected = values_of(K.packed_linear(x, weight, *more, compute="f32", activation=activation))
+                expected = get_values(K.packed_linear(x, weight, *more, compute="f32", activation=activation))
                 scale = max(1, np.abs(expected).max())
                 np.testing.assert_allclose(found, expected, atol=TOLERANCE[dtype] * scale, err_msg=activation)
                 yield

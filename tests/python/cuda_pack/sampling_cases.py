@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from arrays import make, values_of
+from arrays import get_values, make
 from on_device import K, failed_assertion, run, to_device, to_host
 
 # Widths at the borders of a block of threads, of a digit of a selection, and with ties.
 ROWS = ((1, 1), (3, 5), (2, 2, 511), (2, 513), (2, 2049), (1, 5000))
 
 
-def rows_of(dtype):
+def make_rows(dtype):
     rng = np.random.default_rng(1)
     for shape in ROWS:
         yield make(rng.normal(size=shape) * 3, dtype)[0]
@@ -20,17 +20,17 @@ def rows_of(dtype):
 
 
 def same(name, found, expected):
-    np.testing.assert_array_equal(to_host(found), values_of(expected), err_msg=name)
+    np.testing.assert_array_equal(to_host(found), get_values(expected), err_msg=name)
 
 
 def argmax(dtype):
-    for x in rows_of(dtype):
+    for x in make_rows(dtype):
         same(f"{x.shape}", K.argmax(to_device(x)), K.argmax(x))
         yield
 
 
 def topk(dtype):
-    for x in rows_of(dtype):
+    for x in make_rows(dtype):
         for k in {1, 3, 2048, 2049, x.shape[-1] - 1, x.shape[-1]}:
             if not 0 < k <= x.shape[-1]:
                 continue
@@ -46,7 +46,7 @@ def topk(dtype):
 def sample(dtype):
     """The token that the CPU draws; where the random number falls between two, each device may round to its own: not seen here."""
     options = itertools.product((0.0, 1e-300, 0.7, 1.5), (0, 1, 4, 1000), (1.0, 0.9, 0.05), (0.0, 0.2))
-    for (temperature, top_k, top_p, min_p), x in zip(options, itertools.cycle(list(rows_of(dtype))), strict=False):
+    for (temperature, top_k, top_p, min_p), x in zip(options, itertools.cycle(list(make_rows(dtype))), strict=False):
         by = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         for seed, step in ((3, 0), (1 << 40, 1 << 33)):
             same(

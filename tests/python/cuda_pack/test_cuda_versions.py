@@ -25,7 +25,7 @@ def test_the_page_names_the_oldest_driver_that_runs_the_pack(files: str) -> None
     """As the code here says, which this machine's nvcc made: another nvcc asks for another driver."""
     contents = pytest.importorskip("kernpack_sdk.contents", reason="pyelftools, which reads it, is not installed")
     pack = Path(files.split(":")[-1])
-    needed = {row["cuda_driver"] for row in contents.device_code_of(pack)}
+    needed = {row["cuda_driver"] for row in contents.list_device_code(pack)}
     readme = " ".join((ROOT / "kernels/cuda/README.md").read_text().split())
     (named,) = re.findall(r"a driver of CUDA (\d+)\.0 or newer", readme)
     assert needed

@@ -12,12 +12,12 @@ CXX_SOURCE = HERE / "kernels.cc"
 C_SOURCE = HERE / "kernels.c"
 
 
-def line_of(source: Path, comment: str) -> str:
+def find_line(source: Path, comment: str) -> str:
     """How a backtrace puts the line with that comment."""
-    return f'{source}", line {number_of(source, comment)},'
+    return f'{source}", line {find_line_number(source, comment)},'
 
 
-def number_of(source: Path, comment: str) -> int:
+def find_line_number(source: Path, comment: str) -> int:
     lines = source.read_text().splitlines()
     (number,) = [n for n, line in enumerate(lines, 1) if re.search(rf"/[/*] {comment}( \*/)?$", line)]
     return number

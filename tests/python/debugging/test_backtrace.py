@@ -9,14 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from debugged import C_SOURCE, CXX_SOURCE, Calls, line_of
+from debugged import C_SOURCE, CXX_SOURCE, Calls, find_line
 from elftools.elf.elffile import ELFFile
 
 RAISED = "ValueError: fail: expected less than 3, got 7\n"
 TO_FAIL = (  # the innermost first
-    line_of(CXX_SOURCE, "throws") + " in Helper(int)",
-    line_of(CXX_SOURCE, "calls the helper") + " in Inlined(int)",
-    line_of(CXX_SOURCE, "calls the inlined function") + " in Fail(int)",
+    find_line(CXX_SOURCE, "throws") + " in Helper(int)",
+    find_line(CXX_SOURCE, "calls the helper") + " in Inlined(int)",
+    find_line(CXX_SOURCE, "calls the inlined function") + " in Fail(int)",
 )
 
 
@@ -63,15 +63,15 @@ def test_names_the_lines_of_the_function_that_raised_and_of_those_that_called_it
 def test_none_unless_asked_for(calls: Calls, built: Path) -> None:
     for wanted in ("", "0"):
         done = calls.run(built / "kernels.so", "fail", 7, KERNPACK_BACKTRACE=wanted)
-        only = f'  File "{line_of(CXX_SOURCE, "throws")} in Helper\n'
+        only = f'  File "{find_line(CXX_SOURCE, "throws")} in Helper\n'
         assert done.stdout == RAISED + only + "\n"
 
 
 def test_a_kernel_in_c_is_named_from_what_raised_on(calls: Calls, built: Path) -> None:
     done = calls.run(built / "c_kernels.so", "fail", 7, KERNPACK_BACKTRACE="1")
     first, second = done.stdout.splitlines()[1:3]
-    assert first == f'  File "{line_of(C_SOURCE, "raises")} in f'  # no mangled name: not "float"
-    assert second == f'  File "{line_of(C_SOURCE, "calls the helper")} in FailInC'
+    assert first == f'  File "{find_line(C_SOURCE, "raises")} in f'  # no mangled name: not "float"
+    assert second == f'  File "{find_line(C_SOURCE, "calls the helper")} in FailInC'
 
 
 def test_threads_that_are_the_first_to_ask_for_lines_together_all_get_them(calls: Calls, built: Path) -> None:

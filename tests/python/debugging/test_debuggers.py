@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from debugged import CXX_SOURCE, Calls, number_of
+from debugged import CXX_SOURCE, Calls, find_line_number
 
 
 def tool(name: str) -> str:
@@ -30,7 +30,7 @@ def rebuild(built: Path, module: Path) -> dict[str, str]:
 
 
 def at(comment: str) -> str:
-    return f"kernels.cc:{number_of(CXX_SOURCE, comment)}"
+    return f"kernels.cc:{find_line_number(CXX_SOURCE, comment)}"
 
 
 def gdb(calls: Calls, module: Path, *commands: str, **environment: str) -> str:

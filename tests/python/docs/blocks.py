@@ -33,7 +33,7 @@ class Block:
         return f"{self.page}:{self.line}"
 
 
-def blocks_of(page: Path) -> list[Block]:
+def read_blocks(page: Path) -> list[Block]:
     found: list[Block] = []
     lines = page.read_text(encoding="utf-8").splitlines()
     start = -1
@@ -60,4 +60,4 @@ def all_blocks() -> list[Block]:
     pages += [
         ROOT / project / "README.md" for project in ("bindings/python", "bindings/compiler", "kernels", "sdk/author")
     ]
-    return [block for page in pages for block in blocks_of(page)]
+    return [block for page in pages for block in read_blocks(page)]

@@ -16,7 +16,7 @@ import pictures
 import report
 
 ROOT = Path(__file__).resolve().parents[3]
-ROWS = [report.row_of(row) for row in json.loads((ROOT / "docs/benchmarks.json").read_text())["rows"]]
+ROWS = [report.make_row(row) for row in json.loads((ROOT / "docs/benchmarks.json").read_text())["rows"]]
 
 
 def _row(ours: float, theirs: float | None = 100.0, **more: Any) -> report.Row:
@@ -90,7 +90,7 @@ def test_an_amount_has_the_unit_that_fits(value: float | None, unit: str, shown:
 
 
 def test_the_headline_is_computed_from_the_rows() -> None:
-    faster = [report.row_of({**row.__dict__, "theirs": row.ours * 3 if row.theirs else None}) for row in ROWS]
+    faster = [report.make_row({**row.__dict__, "theirs": row.ours * 3 if row.theirs else None}) for row in ROWS]
     said = headline.sentence(faster)
     assert said.startswith("A call is 3.0 times as fast as through other bindings: ")
     assert said.endswith("3.0 times as fast as with apache-tvm-ffi.")

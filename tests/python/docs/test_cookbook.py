@@ -14,7 +14,7 @@ from pathlib import Path
 import kernpack
 import numpy as np
 import pytest
-from blocks import ROOT, blocks_of
+from blocks import ROOT, read_blocks
 from kernpack_sdk import flags
 
 _NAME = re.compile(r"(?://|#) (\S+)\n")
@@ -30,11 +30,11 @@ def _run(*command: str | Path, folder: Path) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every file of the page, and the kernel, built by the command that the page prints."""
     place = tmp_path_factory.mktemp("cookbook")
-    for block in blocks_of(ROOT / "docs/cookbook.md"):
+    for block in read_blocks(ROOT / "docs/cookbook.md"):
         if name := _NAME.match(block.text):
             (place / name[1]).parent.mkdir(exist_ok=True)
             (place / name[1]).write_text(block.text)
-    (command,) = [b.text for b in blocks_of(ROOT / "docs/cookbook.md") if b.language == "bash"]
+    (command,) = [b.text for b in read_blocks(ROOT / "docs/cookbook.md") if b.language == "bash"]
     command = command.replace("$(kernpack config --cflags)", shlex.join(flags.compile_flags()))
     command = command.replace("$(kernpack config --ldflags)", shlex.join(flags.link_flags(compiles=True)))
     _run("bash", "-euc", command, folder=place)

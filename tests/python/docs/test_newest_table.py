@@ -34,7 +34,7 @@ def _page(table: ModuleType) -> str:
 
 def test_the_table_in_the_manual_has_the_shape_that_is_written(table) -> None:
     page = _page(table)
-    rows = table.rows_of(page)
+    rows = table.make_rows(page)
     assert table.written(page, rows) == page
     assert len({row[1] for row in rows}) == len(rows)
     for row in rows:
@@ -46,7 +46,7 @@ def test_the_table_in_the_manual_has_the_shape_that_is_written(table) -> None:
 
 
 def test_the_published_table_has_no_failed_test_and_no_hook_that_is_off(table) -> None:
-    for row in table.rows_of(_page(table)):
+    for row in table.make_rows(_page(table)):
         assert re.fullmatch(r"\d+ passed", row[6]), row
         assert re.fullmatch(r"\d+ passed", row[7]), row
         assert row[8] == "none", row
@@ -77,7 +77,7 @@ def _run(table: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tu
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
-    (row,) = table.rows_of(text)
+    (row,) = table.make_rows(text)
     return status, row
 
 
@@ -107,4 +107,4 @@ def test_rows_of_other_pythons_stay(table) -> None:
     old = ["2026-01-01", "3.11", *["1"] * (len(table.HEADINGS) - 2)]
     new = ["2026-02-01", "3.9", *["2"] * (len(table.HEADINGS) - 2)]
     page = table.written(f"{table.BEGIN}{table.END}", [old])
-    assert table.rows_of(table.written(page, [new])) == [new, old]
+    assert table.make_rows(table.written(page, [new])) == [new, old]

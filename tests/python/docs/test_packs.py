@@ -14,7 +14,7 @@ import kernpack
 import kernpack_sdk
 import numpy as np
 import pytest
-from blocks import ROOT, blocks_of
+from blocks import ROOT, read_blocks
 from kernpack_sdk import packs
 
 SOURCE = """\
@@ -34,7 +34,7 @@ KP_EXPORT(scale, Scale, "(x: f32[N]) -> (out: f32[N])");
 
 
 def _page(*languages: str) -> list[str]:
-    return [block.text for block in blocks_of(ROOT / "docs/packaging.md") if block.language in languages]
+    return [block.text for block in read_blocks(ROOT / "docs/packaging.md") if block.language in languages]
 
 
 def _write_main(folder: Path) -> Path:

@@ -14,7 +14,7 @@ import kernpack
 import kernpack_sdk
 import numpy as np
 import pytest
-from blocks import ROOT, blocks_of
+from blocks import ROOT, read_blocks
 
 FILES = ("row_norm.cc", "CMakeLists.txt", "pyproject.toml")
 _NAME = re.compile(r"(?://|#) (\S+)\n")
@@ -31,7 +31,7 @@ def _run(*command: str | Path, cwd: Path) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every block of the page whose first line names a file."""
     folder = tmp_path_factory.mktemp("tutorial")
-    for block in blocks_of(ROOT / "docs/tutorial.md"):
+    for block in read_blocks(ROOT / "docs/tutorial.md"):
         if name := _NAME.match(block.text):
             (folder / name[1]).write_text(block.text)
     return folder

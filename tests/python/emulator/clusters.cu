@@ -43,7 +43,7 @@ void Counts(kp::TensorView x, kp::MutTensorView out) {
 }
 
 template <bool kWaits>
-void NextOf(kp::TensorView x, int64_t blocks, kp::MutTensorView out) {
+void ReadNext(kp::TensorView x, int64_t blocks, kp::MutTensorView out) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
@@ -91,7 +91,7 @@ void NotTogether(kp::TensorView x, kp::MutTensorView out) {
 #define ON_CUDA " with on \"cuda\""
 KP_MODULE("clusters", "1.0.0");
 KP_EXPORT(counts, Counts, "(x: i32[N]) -> (out: i32[256])" ON_CUDA);
-KP_EXPORT(next, NextOf<true>, "(x: i32[N], *, blocks: int) -> (out: i32[N])" ON_CUDA);
-KP_EXPORT(next_ends, NextOf<false>, "(x: i32[N], *, blocks: int) -> (out: i32[N])" ON_CUDA);
+KP_EXPORT(next, ReadNext<true>, "(x: i32[N], *, blocks: int) -> (out: i32[N])" ON_CUDA);
+KP_EXPORT(next_ends, ReadNext<false>, "(x: i32[N], *, blocks: int) -> (out: i32[N])" ON_CUDA);
 KP_EXPORT(turned, Turned, "(x: i32[N], *, blocks: int) -> (out: i32[N])" ON_CUDA);
 KP_EXPORT(not_together, NotTogether, "(x: i32[N]) -> (out: i32[N])" ON_CUDA);

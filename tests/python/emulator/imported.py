@@ -35,9 +35,9 @@ def functions() -> list:
     import kernpack_compiler as kc
 
     sys.path.insert(0, str(PTX.parent))
-    from cubins import cubin_of
+    from cubins import make_cubin
 
-    code = [cubin_of([8, 8, 4, 4], kernel="normalise"), PTX]
+    code = [make_cubin([8, 8, 4, 4], kernel="normalise"), PTX]
     normalise = kc.import_kernel(
         code, NORMALISE, entry="normalise", args=["x", "y", "N", "k"], grid="R", block=32, shared="4 * 32"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.emulated import lines_of, need_nvcc
+from support.emulated import need_nvcc, run_lines
 
 SCRIPT = Path(__file__).with_name("call_cub.py")
 
@@ -14,4 +14,4 @@ SCRIPT = Path(__file__).with_name("call_cub.py")
 def test_reductions_scans_and_sorts_of_cub_are_right_and_raise_no_alarm(tmp_path: Path, seed: int) -> None:
     """Warps in order, and shuffled."""
     need_nvcc(tmp_path, "cub/version.cuh", "CUB", "nvidia-cuda-cccl")
-    assert len(lines_of(SCRIPT, devices="sm_90,sm_80", seed=seed)) == 8
+    assert len(run_lines(SCRIPT, devices="sm_90,sm_80", seed=seed)) == 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.emulated import lines_of, run_emulated
+from support.emulated import run_emulated, run_lines
 
 pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
 
@@ -14,7 +14,7 @@ _REFUSED = {7, 11, 12, 13, 15}  # what makes events, chooses clusters, or update
 
 
 def test_attributes_of_a_launch_that_only_advise_are_taken() -> None:
-    for line in lines_of(SCRIPT, "launches"):
+    for line in run_lines(SCRIPT, "launches"):
         number, *results = map(int, line.split())
         # A cluster's dimension of 0 or 1 in x alone isn't one.
         expected = [1, 1] if number in _REFUSED else [912, 912] if number == 4 else [0, 0]
@@ -22,7 +22,7 @@ def test_attributes_of_a_launch_that_only_advise_are_taken() -> None:
 
 
 def test_facts_have_the_width_that_their_attribute_has() -> None:
-    assert lines_of(SCRIPT, "facts") == ["compute mode 0", "unknown 1"]
+    assert run_lines(SCRIPT, "facts") == ["compute mode 0", "unknown 1"]
 
 
 def test_a_program_that_prints_an_errors_name_alone_gets_the_text_when_it_ends() -> None:

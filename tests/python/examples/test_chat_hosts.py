@@ -28,7 +28,7 @@ def make(host, k, path):
     return make(host, k, GgufFile(path))
 
 
-def prompts_of(path):
+def make_prompts(path):
     import check
     from gguf_file import GgufFile
     from tokens import Tokens
@@ -58,7 +58,7 @@ def agreement(host, numpy_host, prompts):
 
 @pytest.mark.parametrize("host", ["torch", "torch-compile", "jax", "c", "hf"])
 def test_tokens_are_those_of_the_numpy_host(k, shipped, host):
-    found = agreement(make(host, k, shipped), make("numpy", k, shipped), prompts_of(shipped))
+    found = agreement(make(host, k, shipped), make("numpy", k, shipped), make_prompts(shipped))
     assert found >= PROMPTS * LENGTH - 1  # 99 % of many more positions, by `make chat-check HOST=...`
 
 
@@ -105,7 +105,7 @@ def test_a_prompt_is_read_from_where_it_is_new(k, tmp_path, host):
     model = make(host, k, write(tmp_path / "m.gguf"))
     memory, tokens = Memory(model, room=24), np.random.default_rng(2).integers(0, SIZES["pieces"], 42).tolist()
 
-    def logits_of(prompt, known):
+    def compute_logits(prompt, known):
         new = memory.recall(prompt, 4)
         assert new == prompt[known:]
         found = memory.forward(new)
@@ -113,13 +113,13 @@ def test_a_prompt_is_read_from_where_it_is_new(k, tmp_path, host):
         expected = model.forward(prompt, model.cache(len(prompt)))
         np.testing.assert_allclose(found, expected, rtol=0, atol=0.03 * np.abs(expected).max())
 
-    logits_of(tokens[:9], 0)
+    compute_logits(tokens[:9], 0)
     memory.forward([tokens[9]])  # as an answer does
-    logits_of(tokens[:13], 10)
-    logits_of([*tokens[:5], 7, 8, 9], 5)  # another conversation that begins alike
-    logits_of([*tokens[:5], 7, 8, 9], 7)  # the same again: the last token is read for its logits
-    logits_of(tokens[:40], 0)  # more than there is room for: all of it is read again
-    logits_of(tokens[:42], 40)
+    compute_logits(tokens[:13], 10)
+    compute_logits([*tokens[:5], 7, 8, 9], 5)  # another conversation that begins alike
+    compute_logits([*tokens[:5], 7, 8, 9], 7)  # the same again: the last token is read for its logits
+    compute_logits(tokens[:40], 0)  # more than there is room for: all of it is read again
+    compute_logits(tokens[:42], 40)
 
 
 def test_a_prompt_compiles_to_one_graph_too(k, tmp_path):

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("chat_modules")
 ASKED = [{"role": "user", "content": "<b>é & ab</b>"}, {"role": "assistant", "content": "x"}]
 
 
-def tokens_of(path, **options):
+def encode_tokens(path, **options):
     from gguf_file import GgufFile
     from tokens import Tokens
 
@@ -22,7 +22,9 @@ def tokens_of(path, **options):
 
 def test_tokens_of_the_user_and_unknown_ones_are_matched_whole(tmp_path):
     """Types 4 and 2, as llama.cpp does. Decoded, the user's are text, as its <think> is."""
-    tokens = tokens_of(tmp_path, tokens={258: ("<think>", 4), 259: ("<unk>", 2), 260: ("<th", 1), 261: ("<think>>", 4)})
+    tokens = encode_tokens(
+        tmp_path, tokens={258: ("<think>", 4), 259: ("<unk>", 2), 260: ("<th", 1), 261: ("<think>>", 4)}
+    )
     letters = byte_letters()
     assert tokens.encode("ab<think>ab") == [256, 258, 256]
     assert tokens.encode("<think>>") == [261]
@@ -84,12 +86,12 @@ def test_what_a_tokenizer_lacks_is_named(tmp_path, fields, message):
     from gguf_file import ModelError
 
     with pytest.raises(ModelError, match=message):
-        tokens_of(tmp_path, fields=fields)
+        encode_tokens(tmp_path, fields=fields)
 
 
 def test_an_answer_ends_at_each_of_the_tokens_that_end_one(tmp_path):
     fields = {f"tokenizer.ggml.{name}_token_id": 257 + i for i, name in enumerate(("eos", "eot", "eom"))}
-    assert tokens_of(tmp_path, fields=fields).end == {257, 258, 259}
+    assert encode_tokens(tmp_path, fields=fields).end == {257, 258, 259}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_a_template_knows_the_time(chat_modules):
 def test_what_a_template_raises_is_told(tmp_path):
     from gguf_file import ModelError
 
-    tokens = tokens_of(tmp_path, template="{{ raise_exception('roles must alternate') }}")
+    tokens = encode_tokens(tmp_path, template="{{ raise_exception('roles must alternate') }}")
     with pytest.raises(ModelError, match=r"m.gguf: tokenizer.chat_template: TemplateError: roles must alternate"):
         tokens.prompt(ASKED)
 
@@ -152,6 +154,6 @@ def test_what_a_template_raises_is_told(tmp_path):
 def test_a_template_has_the_files_special_tokens(tmp_path):
     """Also where plain texts don't begin with one."""
     fields = {"tokenizer.ggml.bos_token_id": 257, "tokenizer.ggml.eos_token_id": 258}
-    tokens = tokens_of(tmp_path, template="{{ bos_token }}ab{{ eos_token }}", fields=fields)
+    tokens = encode_tokens(tmp_path, template="{{ bos_token }}ab{{ eos_token }}", fields=fields)
     assert tokens.encode("ab") == [256]
     assert tokens.prompt(ASKED) == [257, 256, 258]

@@ -30,7 +30,7 @@ def loss_and_gradients(k):
     def run(weights, batch):
         trained = {name: weights[name] for name in TRAINED}
         rest = {name: array for name, array in weights.items() if name not in TRAINED}
-        return jax.value_and_grad(lambda *given: jax_step.loss_of(k, *given))(trained, rest, batch)
+        return jax.value_and_grad(lambda *given: jax_step.compute_loss(k, *given))(trained, rest, batch)
 
     return run
 

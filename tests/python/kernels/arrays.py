@@ -17,12 +17,12 @@ def make(values, dtype):
     return array, array.astype(np.float64)
 
 
-def values_of(array):
+def get_values(array):
     return array.double().numpy() if isinstance(array, torch.Tensor) else np.asarray(array, np.float64)
 
 
 def assert_close(found, expected, dtype):
-    found = values_of(found)
+    found = get_values(found)
     assert found.shape == expected.shape
     scale = max(np.abs(expected).max(initial=0), 1e-3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE[dtype] * scale)

@@ -1,7 +1,7 @@
 """Values at the edges of each dtype, and comparison with a reference in a wider type."""
 
 import numpy as np
-from arrays import values_of
+from arrays import get_values
 
 # Largest finite, smallest normal, smallest subnormal.
 LIMITS = {
@@ -32,7 +32,7 @@ def assert_near(found, expected, dtype, size=0.0, factor=4.0):
     """Within `factor` roundings of `expected` or of `size`, the magnitude of what was added up; infinite where the dtype cannot
     hold the expected value, and nowhere else."""
     largest, _normal, subnormal = LIMITS[dtype]
-    found = values_of(found).astype(np.longdouble)
+    found = get_values(found).astype(np.longdouble)
     expected = np.asarray(expected, np.longdouble)
     assert found.shape == expected.shape
     assert np.isfinite(expected).all(), "the reference has left its range"

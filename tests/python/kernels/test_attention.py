@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 from reference import ATTENTION_TOLERANCE as TOLERANCE
 from reference import attention as reference
 
@@ -42,7 +42,7 @@ def test_agrees_with_the_reference_at_every_shape(k, shape, options):
 @pytest.mark.parametrize("shape", SHAPES[2:5])
 def test_agrees_with_the_reference_in_every_dtype(k, shape, dtype):
     given, wide = inputs(shape, dtype)
-    found = values_of(k.attention(*given, causal=True))
+    found = get_values(k.attention(*given, causal=True))
     np.testing.assert_allclose(found, reference(*wide, causal=True), rtol=0, atol=TOLERANCE[dtype])
 
 
@@ -83,10 +83,10 @@ def test_lengths_that_there_can_not_be_are_refused(k, number, item):
 def test_a_soft_cap_that_changes_nothing_gives_what_none_gives(k, shape, dtype):
     given, wide = inputs(shape, dtype)
     for soft_cap in (1e4, 1e6, 1e9, 1e38, 1e300, np.inf):
-        found = values_of(k.attention(*given, soft_cap=soft_cap))
+        found = get_values(k.attention(*given, soft_cap=soft_cap))
         np.testing.assert_allclose(found, reference(*wide), rtol=0, atol=TOLERANCE[dtype], err_msg=str(soft_cap))
     for soft_cap in (0.1, 1.0, 30.0, 50.0, 1e3):
-        found = values_of(k.attention(*given, soft_cap=soft_cap, scale=2.0))
+        found = get_values(k.attention(*given, soft_cap=soft_cap, scale=2.0))
         expected = reference(*wide, soft_cap=soft_cap, scale=2.0)
         np.testing.assert_allclose(found, expected, rtol=0, atol=2 * TOLERANCE[dtype], err_msg=str(soft_cap))
     with pytest.raises(ValueError, match="soft_cap: expected a positive number, or 0 for none, got nan"):

@@ -48,7 +48,7 @@ def mask_shapes(shape):
     )
 
 
-def mask_of(size, dtype):
+def make_mask(size, dtype):
     torch.manual_seed(3)
     if dtype == torch.bool:
         return torch.rand(size) < 0.6
@@ -79,7 +79,7 @@ def test_shapes(k, shape, options):
     *given, d_out = inputs(shape)
     sizes = mask_shapes(shape)
     for size, dtype in [*((size, torch.float32) for size in sizes), (sizes[0], torch.bool), (sizes[2], torch.bool)]:
-        compare(k, given, mask_of(size, dtype), d_out, 1e-5, **options)
+        compare(k, given, make_mask(size, dtype), d_out, 1e-5, **options)
 
 
 @pytest.mark.parametrize("mask_dtype", [torch.bool, torch.float32, torch.float16, torch.bfloat16], ids=str)
@@ -87,7 +87,7 @@ def test_shapes(k, shape, options):
 def test_dtypes(k, dtype, mask_dtype):
     *given, d_out = inputs((2, 70, 4, 90, 2, 16), dtype)
     tolerance = max(TOLERANCE[dtype], TOLERANCE.get(mask_dtype, 0))
-    compare(k, given, mask_of((2, 1, 70, 90), mask_dtype), d_out, tolerance)
+    compare(k, given, make_mask((2, 1, 70, 90), mask_dtype), d_out, tolerance)
 
 
 @pytest.mark.parametrize("mask_dtype", [torch.bool, torch.float32], ids=str)
@@ -104,7 +104,7 @@ def test_blocks_that_a_mask_hides(k, dtype, mask_dtype):
 def test_views(k):
     """Expanded masks get the sum, parts of larger tensors their own part."""
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))
-    mask, wide = mask_of((5, 9), torch.float32), torch.zeros(5, 2, 20)
+    mask, wide = make_mask((5, 9), torch.float32), torch.zeros(5, 2, 20)
     expanded = gradients_of(lambda m: k.masked_attention(*given, m.expand(2, 4, 5, 9)), [mask], d_out)[0]
     shared = gradients_of(lambda m: k.masked_attention(*given, m[None, None]), [mask], d_out)[0]
     torch.testing.assert_close(expanded, shared, atol=1e-6, rtol=1e-5)
@@ -144,7 +144,7 @@ def test_what_is_left_out_has_no_gradient(k, dtype):
 
 def test_a_nan_of_a_query_stays_with_it(k):
     *given, d_out = inputs((1, 140, 2, 140, 2, 16))
-    mask = mask_of((1, 2, 140, 140), torch.float32)
+    mask = make_mask((1, 2, 140, 140), torch.float32)
     clean = gradients_of(k.masked_attention, [*given, mask], d_out)
     given[0][0, 100, 1, 5] = torch.nan
     d_q, _, _, d_mask = gradients_of(k.masked_attention, [*given, mask], d_out)
@@ -223,7 +223,7 @@ def test_the_same_bits_on_any_number_of_threads(k, size):
 
 def test_compiled(k):
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))
-    leaves = [*given, mask_of((1, 4, 5, 9), torch.float32)]
+    leaves = [*given, make_mask((1, 4, 5, 9), torch.float32)]
     run = torch.compile(lambda *a: k.masked_attention(*a, causal=True), fullgraph=True, backend="aot_eager")
     expected = gradients_of(k.masked_attention, leaves, d_out, causal=True)
     for a, b in zip(gradients_of(run, leaves, d_out), expected, strict=True):
@@ -233,7 +233,7 @@ def test_compiled(k):
 def test_jax_has_the_same(k):
     jax = pytest.importorskip("jax", reason="jax is not installed")
     *given, d_out = inputs((2, 5, 4, 9, 2, 20))
-    leaves = [*given, mask_of((1, 4, 5, 9), torch.float32)]
+    leaves = [*given, make_mask((1, 4, 5, 9), torch.float32)]
     expected = gradients_of(k.masked_attention, leaves, d_out)
     d = jax.numpy.asarray(d_out.numpy())
     loss = jax.jit(jax.grad(lambda *a: (k.masked_attention(*a) * d).sum(), (0, 1, 2, 3)))

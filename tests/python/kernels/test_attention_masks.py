@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 from reference import attend
 from test_attention import SHAPES, TOLERANCE, inputs, reference
 
@@ -23,7 +23,7 @@ def masked(q, k, v, mask, causal=False, soft_cap=0.0, sinks=None):
     return attend(scores, v, sinks)
 
 
-def mask_of(kind, shape, seed=3):
+def make_mask(kind, shape, seed=3):
     rng = np.random.default_rng(seed)
     if kind == "bool":
         values = rng.random(shape) < 0.6
@@ -40,7 +40,7 @@ def test_masks_of_every_shape_broadcast(k, shape, kind, options):
     batch, queries, heads, keys = shape[:4]
     given, wide = inputs(shape)
     for mask_shape in ((batch, heads, queries, keys), (1, 1, queries, keys), (batch, 1, 1, keys), (1, heads, 1, keys)):
-        mask, wide_mask = mask_of(kind, mask_shape)
+        mask, wide_mask = make_mask(kind, mask_shape)
         found = k.masked_attention(*given, mask, **options)
         # The added mask spreads the weights: a result can be as large as a value, and is rounded accordingly.
         np.testing.assert_allclose(found, masked(*wide, wide_mask, **options), rtol=0, atol=2 * TOLERANCE["f32"])
@@ -51,8 +51,8 @@ def test_masks_of_every_dtype_agree_with_the_reference(k, dtype):
     given, wide = inputs(SHAPES[3], dtype)
     given = [torch.as_tensor(a) for a in given]
     for kind in ("bool", "f32", dtype):
-        mask, wide_mask = mask_of(kind, (1, 9, 70, 70))
-        found = values_of(k.masked_attention(*given, torch.as_tensor(mask)))
+        mask, wide_mask = make_mask(kind, (1, 9, 70, 70))
+        found = get_values(k.masked_attention(*given, torch.as_tensor(mask)))
         np.testing.assert_allclose(found, masked(*wide, wide_mask), rtol=0, atol=TOLERANCE[dtype])
 
 
@@ -140,7 +140,7 @@ def test_a_mask_of_documents_is_each_of_them_alone(k, dtype, causal):
     given, wide = inputs((1, ends[-1], 4, ends[-1], 2, 40), dtype)
     seen = documents(*lengths, causal=causal)[None, None]
     for mask in (seen, np.where(seen, 0, -np.inf).astype(np.float32)):
-        found = values_of(k.masked_attention(*given, torch.as_tensor(mask)))
+        found = get_values(k.masked_attention(*given, torch.as_tensor(mask)))
         for begin, end in itertools.pairwise(ends):
             alone = reference(*(a[:, begin:end] for a in wide), causal=causal)
             np.testing.assert_allclose(found[:, begin:end], alone, rtol=0, atol=TOLERANCE[dtype])
@@ -159,7 +159,7 @@ def test_a_nan_in_a_mask_is_no_hidden_key(k):
 def test_a_soft_cap_that_changes_nothing_gives_what_none_gives(k, soft_cap):
     """Of masks, and of concatenated sequences."""
     given, wide = inputs((1, 40, 4, 40, 2, 32))
-    mask, wide_mask = mask_of("f32", (1, 1, 40, 40))
+    mask, wide_mask = make_mask("f32", (1, 1, 40, 40))
     found = k.masked_attention(*given, mask, soft_cap=soft_cap)
     np.testing.assert_allclose(found, masked(*wide, wide_mask), rtol=0, atol=2 * TOLERANCE["f32"])
     ends = np.array([0, 40], np.int32)

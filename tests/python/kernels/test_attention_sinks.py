@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 import torch
-from arrays import values_of
+from arrays import get_values
 from test_attention import SHAPES, TOLERANCE, inputs, reference
 from test_attention_gradient import TOLERANCE as GRADIENT_TOLERANCE
-from test_attention_masks import mask_of, masked
+from test_attention_masks import make_mask, masked
 from test_paged import SHAPES as PAGED_SHAPES
 from test_paged import Paged
 
 OPTIONS = ({}, {"causal": True, "window": 7}, {"soft_cap": 2.0, "scale": 0.7})
 
 
-def sinks_of(heads, seed=5):
+def make_sinks(heads, seed=5):
     return np.random.default_rng(seed).normal(size=heads).astype(np.float32) * 3
 
 
@@ -21,7 +21,7 @@ def sinks_of(heads, seed=5):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_agree_with_the_reference_at_every_shape(k, shape, options):
     given, wide = inputs(shape)
-    sinks = sinks_of(shape[2])
+    sinks = make_sinks(shape[2])
     found = k.attention(*given, None, sinks, **options)
     np.testing.assert_allclose(found, reference(*wide, sinks=sinks, **options), rtol=0, atol=2 * TOLERANCE["f32"])
 
@@ -30,8 +30,8 @@ def test_agree_with_the_reference_at_every_shape(k, shape, options):
 @pytest.mark.parametrize("shape", SHAPES[2:5])
 def test_agree_with_the_reference_in_every_dtype(k, shape, dtype):
     given, wide = inputs(shape, dtype)
-    sinks = sinks_of(shape[2])
-    found = values_of(k.attention(*given, None, sinks, causal=True))
+    sinks = make_sinks(shape[2])
+    found = get_values(k.attention(*given, None, sinks, causal=True))
     np.testing.assert_allclose(found, reference(*wide, causal=True, sinks=sinks), rtol=0, atol=2 * TOLERANCE[dtype])
 
 
@@ -40,8 +40,8 @@ def test_agree_with_the_reference_in_every_dtype(k, shape, dtype):
 def test_count_beside_a_mask(k, shape, kind):
     batch, queries, heads, keys = shape[:4]
     given, wide = inputs(shape)
-    sinks = sinks_of(heads)
-    mask, wide_mask = mask_of(kind, (batch, 1, queries, keys))
+    sinks = make_sinks(heads)
+    mask, wide_mask = make_mask(kind, (batch, 1, queries, keys))
     found = k.masked_attention(*given, mask, sinks)
     np.testing.assert_allclose(found, masked(*wide, wide_mask, sinks=sinks), rtol=0, atol=2 * TOLERANCE["f32"])
 
@@ -110,7 +110,7 @@ def test_without_a_query_or_an_item_have_a_gradient_of_zeros(k):
 def test_in_jax_have_the_same_gradient(k):
     jax = pytest.importorskip("jax", reason="jax is not installed")
     given = [np.asarray(x) for x in inputs((2, 5, 4, 9, 2, 20))[0]]
-    sinks = sinks_of(4)
+    sinks = make_sinks(4)
     leaf = torch.tensor(sinks, requires_grad=True)
     k.attention(*map(torch.as_tensor, given), None, leaf, causal=True).square().sum().backward()
     found = jax.jit(jax.grad(lambda s: (k.attention(*given, None, s, causal=True) ** 2).sum()))(sinks)
@@ -121,7 +121,7 @@ def test_in_jax_have_the_same_gradient(k):
 @pytest.mark.parametrize("shape", PAGED_SHAPES[1:6])
 def test_count_beside_pages(k, cache, shape):
     """One query, several spans of keys, and queries of a prompt."""
-    of, sinks = Paged(k, shape, cache), sinks_of(shape[2])
+    of, sinks = Paged(k, shape, cache), make_sinks(shape[2])
     tolerance = 2 * TOLERANCE["f32"]  # the reference takes the keys as the cache holds them
     np.testing.assert_allclose(of(sinks=torch.from_numpy(sinks)), of.expected(sinks=sinks), rtol=0, atol=tolerance)
 
@@ -131,6 +131,6 @@ def test_of_another_length_or_dtype_are_refused(k):
     with pytest.raises(
         ValueError, match=r"attention: sinks: expected shape \[H\] with H = 4 \(bound by q\), got \[3\]"
     ):
-        k.attention(*given, None, sinks_of(3))
+        k.attention(*given, None, make_sinks(3))
     with pytest.raises(TypeError, match="attention: sinks: expected"):
-        k.attention(*given, None, sinks_of(4).astype(np.float64))
+        k.attention(*given, None, make_sinks(4).astype(np.float64))

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 from reference import gelu
 
 ACTIVATIONS = {
@@ -30,7 +30,7 @@ ROWS = (1, 2, 4, 5, 7, 13, 64, 257)  # bands are 256, and up to 4 take another w
 
 def assert_close(found, expected, dtype, x, w):
     size = np.abs(x) @ np.abs(w).T / np.sqrt(max(1, x.shape[-1])) + np.abs(expected)
-    error = np.abs(values_of(found) - expected)
+    error = np.abs(get_values(found) - expected)
     assert (error <= TOLERANCE[dtype] * np.maximum(size, 1e-3)).all(), (error / size).max()
 
 
@@ -232,7 +232,7 @@ def test_rows_of_a_packed_weight_are_those_of_the_weight(k, dtype, rows, columns
     indices = np.arange(rows)[::-1].copy()
     found = k.packed_embedding(k.pack_linear(w), indices, columns=columns)
     assert str(found.dtype).endswith("float32")
-    np.testing.assert_array_equal(values_of(found), w64[indices])
+    np.testing.assert_array_equal(get_values(found), w64[indices])
 
 
 def damaged(packed, at, value):

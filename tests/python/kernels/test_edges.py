@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import torch
-from arrays import DTYPES, make, values_of
+from arrays import DTYPES, get_values, make
 from edges import assert_near
 
 KINDS = ("none", "tanh")
@@ -50,8 +50,8 @@ def test_gelu_beyond(k, dtype, kind):
     """At the infinities the limits; NaN stays NaN."""
     x, _ = make([np.inf, -np.inf, np.nan], dtype)
     ones, _ = make([1.0] * 3, dtype)
-    np.testing.assert_array_equal(values_of(k.gelu(x, approximate=kind)), [np.inf, 0, np.nan])
-    np.testing.assert_array_equal(values_of(k.gelu_backward(ones, x, approximate=kind)), [1, 0, np.nan])
+    np.testing.assert_array_equal(get_values(k.gelu(x, approximate=kind)), [np.inf, 0, np.nan])
+    np.testing.assert_array_equal(get_values(k.gelu_backward(ones, x, approximate=kind)), [1, 0, np.nan])
 
 
 def rows(dtype, seed=0):
@@ -79,14 +79,14 @@ def alone(k, backward, d_out, x, *args, **kwargs):
     """A backward op a row at a time, so that the sums over rows are seen too: the results stacked."""
     found = [backward(d_out[i : i + 1], x[i : i + 1], *args, **kwargs) for i in range(len(x))]
     if not isinstance(found[0], tuple):
-        return (np.stack([values_of(f)[0] for f in found]),)
+        return (np.stack([get_values(f)[0] for f in found]),)
     return (
-        np.stack([values_of(f[0])[0] for f in found]),
-        *(np.stack([values_of(f[n]) for f in found]) for n in range(1, len(found[0]))),
+        np.stack([get_values(f[0])[0] for f in found]),
+        *(np.stack([get_values(f[n]) for f in found]) for n in range(1, len(found[0]))),
     )
 
 
-def largest_of(*arrays):
+def find_largest(*arrays):
     return sum(np.abs(a).max(-1, keepdims=True) for a in arrays)
 
 
@@ -103,7 +103,7 @@ def test_layer_norm(k, dtype, eps):
     for d, d64 in grads(dtype, len(x)):
         (d64,) = wide(d64)
         g = d64 * w64
-        size = largest_of(g) * scale * (1 + largest_of(unit)) * (1 + far)
+        size = find_largest(g) * scale * (1 + find_largest(unit)) * (1 + far)
         parts = alone(k, k.layer_norm_backward, d, x, w, eps=eps)
         expected = [reference.layer_norm_backward(d64[i : i + 1], x64[i : i + 1], w64, eps) for i in range(len(x64))]
         assert_near(parts[0], np.stack([e[0][0] for e in expected]), dtype, size, 8)
@@ -133,7 +133,7 @@ def plain_norm(k, name, dtype, eps):
             if given
             else 1 / np.maximum(reference._length(x64), eps)
         )
-        size = largest_of(d64 * w64 if given else d64) * scale * WIDTH
+        size = find_largest(d64 * w64 if given else d64) * scale * WIDTH
         assert_near(parts[0], np.stack([r[0][0] for r in rows64]), dtype, size)
         if given:
             assert_near(parts[1], np.stack([r[1] for r in rows64]), dtype, np.abs(d64) * normal)
@@ -172,7 +172,7 @@ def test_softmax_backward(k, dtype):
     d64, p64 = wide(d64, p64)
     p64 = p64 / p64.sum(-1, keepdims=True) if dtype == "f64" else p64
     (expected,) = reference.softmax_backward(d64, p64)
-    assert_near(k.softmax_backward(d, probs), expected, dtype, largest_of(d64) * p64)
+    assert_near(k.softmax_backward(d, probs), expected, dtype, find_largest(d64) * p64)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -191,8 +191,8 @@ def test_embedding_copies_every_value_unchanged(k, dtype):
     table, t64 = make(np.concatenate([rows(dtype, 6), [[np.inf, -np.inf, np.nan, 0, -0.0, 1, 2]]]), dtype)
     indices = np.arange(len(t64))[::-1].copy()
     given = torch.from_numpy(indices) if isinstance(table, torch.Tensor) else indices
-    np.testing.assert_array_equal(values_of(k.embedding(table, given)), t64[indices])
-    np.testing.assert_array_equal(values_of(k.embedding_backward(table, table, given)), t64[indices])
+    np.testing.assert_array_equal(get_values(k.embedding(table, given)), t64[indices])
+    np.testing.assert_array_equal(get_values(k.embedding_backward(table, table, given)), t64[indices])
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -200,7 +200,7 @@ def test_embedding_copies_every_value_unchanged(k, dtype):
 def test_no_number_spoils_its_own_row_only(k, dtype, value):
     """Gradients at it are NaN, as PyTorch's are; other rows are as they would be without."""
     clean, _ = make(np.random.default_rng(7).normal(size=(3, 37)), dtype)
-    bad, _ = make(values_of(clean).copy(), dtype)
+    bad, _ = make(get_values(clean).copy(), dtype)
     bad[1, 20] = value
     w, _ = make(np.ones(37), dtype)
     for run in (
@@ -212,7 +212,7 @@ def test_no_number_spoils_its_own_row_only(k, dtype, value):
         lambda x: k.rms_norm_backward(x, clean, w, eps=1e-6)[0],
         lambda x: k.l2_normalize_backward(x, clean, eps=1e-12),
     ):
-        found, expected = values_of(run(bad)), values_of(run(clean))
+        found, expected = get_values(run(bad)), get_values(run(clean))
         assert not np.isfinite(found[1, 20])
         np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
 
@@ -224,17 +224,17 @@ def test_rows_without_a_norm(k, dtype):
     infinite, _ = make([[1, -np.inf, 0, 2]], dtype)
     zeros, _ = make([[0.0, -0.0, 0, 0]], dtype)
     d, d64 = make([[1, -2, 3, 0.5]], dtype)
-    assert np.isnan(values_of(k.layer_norm(infinite, w))).all()
+    assert np.isnan(get_values(k.layer_norm(infinite, w))).all()
     for out in (k.rms_norm(infinite, w), k.l2_normalize(infinite)):
-        np.testing.assert_array_equal(values_of(out), [[0, np.nan, 0, 0]])
+        np.testing.assert_array_equal(get_values(out), [[0, np.nan, 0, 0]])
     for run in (k.layer_norm, k.rms_norm):
-        assert not values_of(run(zeros, w)).any()
-        assert np.isnan(values_of(run(zeros, w, eps=0.0))).all()
-    assert np.isnan(values_of(k.l2_normalize(zeros, eps=0.0))).all()
-    np.testing.assert_allclose(values_of(k.l2_normalize_backward(d, zeros, eps=0.25)), 4 * d64)
+        assert not get_values(run(zeros, w)).any()
+        assert np.isnan(get_values(run(zeros, w, eps=0.0))).all()
+    assert np.isnan(get_values(k.l2_normalize(zeros, eps=0.0))).all()
+    np.testing.assert_allclose(get_values(k.l2_normalize_backward(d, zeros, eps=0.25)), 4 * d64)
     for backward in (k.layer_norm_backward, k.rms_norm_backward):
-        assert np.isfinite(values_of(backward(d, zeros, w, eps=1e-5)[0])).all()
-        assert np.isnan(values_of(backward(d, zeros, w, eps=0.0)[0])).all()
+        assert np.isfinite(get_values(backward(d, zeros, w, eps=1e-5)[0])).all()
+        assert np.isnan(get_values(backward(d, zeros, w, eps=0.0)[0])).all()
 
 
 def test_empty_batches_of_several_dims(k):

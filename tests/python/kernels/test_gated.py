@@ -38,7 +38,7 @@ def backward(k, name, *args):
     return found if isinstance(found, tuple) else (found,)
 
 
-def expected_of(name, gate, *up):
+def compute_expected(name, gate, *up):
     return ACTIVATIONS[name](gate) * up[0] if up else ACTIVATIONS[name](gate)
 
 
@@ -47,7 +47,7 @@ def expected_of(name, gate, *up):
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_values(k, name, dtype, width):
     made = [make(RNG.normal(size=(4, 3, width)) * 3, dtype) for _ in range(parts(name)[2])]
-    assert_close(forward(k, name)(*(a for a, _ in made)), expected_of(name, *(w for _, w in made)), dtype)
+    assert_close(forward(k, name)(*(a for a, _ in made)), compute_expected(name, *(w for _, w in made)), dtype)
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -83,7 +83,7 @@ def test_gradient(k, name):
     x, up, d = (RNG.normal(size=(3, 9)) * 3 for _ in "xud")
     given = (x, up)[: parts(name)[2]]
     found = backward(k, name, d, *given)
-    check(found[0], slope(lambda v: expected_of(name, v, *given[1:]), x, d))
+    check(found[0], slope(lambda v: compute_expected(name, v, *given[1:]), x, d))
     if len(given) == 2:
         check(found[1], d * ACTIVATIONS[name](x))
     single = backward(k, name, *(a.astype(np.float32) for a in (d, *given)))

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 
 TOLERANCE = {"f32": 5e-6, "f16": 1.2e-3, "bf16": 1e-2}
 # Groups, columns of x, columns of the result: borders of the panels, which are 64 by 512.
 SHAPES = ((1, 1, 1), (3, 33, 16), (4, 64, 65), (2, 513, 130))
 
 
-def offsets_of(rng, groups, rows):
+def draw_offsets(rng, groups, rows):
     """Some groups have no row."""
     return np.sort(np.append(0, rng.integers(0, rows + 1, groups - 1))).astype(np.int32)
 
@@ -21,7 +21,7 @@ def by_group(x, weight, offsets):
 
 
 def assert_close(found, expected, dtype, size):
-    assert (np.abs(values_of(found) - expected) <= TOLERANCE[dtype] * np.maximum(size + np.abs(expected), 1e-3)).all()
+    assert (np.abs(get_values(found) - expected) <= TOLERANCE[dtype] * np.maximum(size + np.abs(expected), 1e-3)).all()
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -34,7 +34,7 @@ def test_each_group_has_a_product_of_its_own(k, dtype, shape):
             make(rng.normal(size=(rows, columns)), dtype),
             make(rng.normal(size=(groups, n, columns)), dtype),
         )
-        offsets = offsets_of(rng, groups, rows)
+        offsets = draw_offsets(rng, groups, rows)
         size = by_group(np.abs(x64), np.abs(w64), offsets) / np.sqrt(columns)
         given = torch.from_numpy(offsets) if dtype == "bf16" else offsets
         assert_close(k.grouped_linear(x, w, given), by_group(x64, w64, offsets), dtype, size)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 from support.ggml_blocks import BLOCK_BYTES, BLOCK_COLUMNS, FORMATS, HALVES, random_blocks
 
 pytest.importorskip("gguf", reason="gguf is not installed")
@@ -16,11 +16,11 @@ ERROR = {"i8": 8e-3, "i16": 6e-5, "bf16": 6e-3, "f32": 1e-6}
 SHAPES = ((3, 1), (16, 2), (37, 3), (130, 34))
 
 
-def columns_of(form, blocks):
+def count_columns(form, blocks):
     return blocks * 32 if BLOCK_COLUMNS[form] == 32 else min(blocks, 4) * 256
 
 
-def blocks_of(weight, form):
+def unpack_blocks(weight, form):
     return quantize(np.asarray(weight, np.float32), GGMLQuantizationType[form.upper()])
 
 
@@ -34,12 +34,12 @@ def values(blocks, form):
 
 def weights(k, form, n, columns, seed=0):
     rng = np.random.default_rng(seed)
-    blocks = random_blocks(rng, form, n, columns) if "k" in form else blocks_of(rng.normal(size=(n, columns)), form)
+    blocks = random_blocks(rng, form, n, columns) if "k" in form else unpack_blocks(rng.normal(size=(n, columns)), form)
     return pack(k, blocks, form), values(blocks, form)
 
 
 def assert_product(found, x, w, compute):
-    error = values_of(found) - x @ w.T
+    error = get_values(found) - x @ w.T
     size = np.sqrt((np.square(x) @ np.square(w).T).mean())
     # Rows of weights whose mean isn't zero multiply what x was rounded by alike, and such errors don't average out.
     slack = (2 if error.size < 100 else 1) + 2 * np.sqrt(np.square(w.mean(1)).mean()) / w.std()
@@ -49,7 +49,7 @@ def assert_product(found, x, w, compute):
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_unpacked_is_what_gguf_says(k, form, shape):
-    columns = columns_of(form, shape[1])
+    columns = count_columns(form, shape[1])
     packed, w = weights(k, form, shape[0], columns)
     rows = np.arange(shape[0])[::-1].copy()
     np.testing.assert_array_equal(k.packed_embedding(packed, rows, columns=columns), w[rows].astype(np.float32))
@@ -72,7 +72,7 @@ def test_every_byte_is_unpacked(k, form):
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products_agree_with_the_unpacked_weights(k, form, shape, compute):
-    columns = columns_of(form, shape[1])
+    columns = count_columns(form, shape[1])
     packed, w = weights(k, form, shape[0], columns)
     for rows in (1, 2, 3, 5, 6, 7, 12, 64, 257):
         x = np.random.default_rng(rows).normal(size=(rows, columns)).astype(np.float32)
@@ -99,7 +99,7 @@ def test_the_largest_integers_add_up(k, form, compute):
     largest = {"i8": 127, "i16": 127 * 128}[compute]
     expected = np.rint(x.astype(np.float32) * np.float32(largest)) / largest @ w.T
     # A sum that doesn't fit would be wrong by 2^16 steps, 4 or more; what is rounded is bytes moved by 128.
-    assert np.abs(values_of(found) - expected).max() <= 1e-6 * (np.abs(x) @ (np.abs(w) + 128).T).max()
+    assert np.abs(get_values(found) - expected).max() <= 1e-6 * (np.abs(x) @ (np.abs(w) + 128).T).max()
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
@@ -112,11 +112,13 @@ def test_bias_and_residual(k, dtype, compute, rows):
     residual, r64 = make(rng.normal(size=(rows, 70)), dtype)
     if dtype == "bf16":
         packed = torch.from_numpy(packed)
-    found = values_of(k.packed_linear(x, packed, bias, residual, compute=compute))
+    found = get_values(k.packed_linear(x, packed, bias, residual, compute=compute))
     assert found.shape == (rows, 70)
     np.testing.assert_allclose(found, x64 @ w.T + b64 + r64, atol=0.4 if dtype == "bf16" else 0.3)
     np.testing.assert_allclose(
-        found, values_of(k.packed_linear(x, packed, compute=compute)) + b64 + r64, atol=0.3 if dtype == "bf16" else 0.03
+        found,
+        get_values(k.packed_linear(x, packed, compute=compute)) + b64 + r64,
+        atol=0.3 if dtype == "bf16" else 0.03,
     )
 
 
@@ -280,7 +282,7 @@ def test_damaged_values_are_computed_with(k):
     """All that a header doesn't guard is numbers: any bytes give a result, infinite or NaN at worst."""
     rng = np.random.default_rng(6)
     for form in FORMATS:
-        columns = columns_of(form, 2)
+        columns = count_columns(form, 2)
         packed, _ = weights(k, form, 20, columns)
         for _ in range(50):
             copy = packed.copy().reshape(-1)

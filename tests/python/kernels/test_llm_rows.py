@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import DTYPES, assert_close, make, values_of
+from arrays import DTYPES, assert_close, get_values, make
 from reference import rms_norm, rope
 from test_gradients import check, slope
 
@@ -32,7 +32,7 @@ def test_rope(k, dtype, interleaved, pairs, width):
         assert_close(found, expected, dtype)
         in_place = x.clone() if dtype == "bf16" else x.copy()
         k.apply_rope(in_place, *given, interleaved=interleaved)
-        np.testing.assert_array_equal(values_of(in_place), values_of(found))
+        np.testing.assert_array_equal(get_values(in_place), get_values(found))
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
@@ -70,7 +70,7 @@ def test_add_rms_norm(k, dtype, width):
     weight, w64 = make(RNG.normal(size=width), dtype)
     out, total = k.add_rms_norm(x, r, weight)
     assert_close(total, x64 + r64, dtype)
-    assert_close(out, rms_norm(values_of(total), w64), dtype)
+    assert_close(out, rms_norm(get_values(total), w64), dtype)
 
 
 def test_add_rms_norm_gradient(k):

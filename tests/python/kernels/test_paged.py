@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 from test_attention import reference
 
 TOLERANCE = {"f32": 3e-6, "f16": 3e-3, "bf16": 2e-2}
@@ -21,7 +21,7 @@ SHAPES = (
 
 
 def as_tensor(values, dtype):
-    return torch.as_tensor(values_of(make(values, dtype)[0])).to(
+    return torch.as_tensor(get_values(make(values, dtype)[0])).to(
         getattr(torch, {"f32": "float32", "f16": "float16"}.get(dtype, "bfloat16"))
     )
 

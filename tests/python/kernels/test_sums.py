@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import DTYPES, assert_close, make, values_of
+from arrays import DTYPES, assert_close, get_values, make
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -35,7 +35,7 @@ def test_segments_are_added_up(k, dtype, index_type):
     expected = [x64[a:b].sum(0) for a, b in zip(begins, [*begins[1:], 50], strict=True)]
     found = k.segment_sum(x, given)
     assert_close(found, np.array(expected), dtype)
-    assert not np.asarray(values_of(found))[[0, 3, 6]].any()
+    assert not np.asarray(get_values(found))[[0, 3, 6]].any()
 
 
 def test_segments_of_an_embedding_are_its_bags(k):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import make, values_of
+from arrays import get_values, make
 
 DTYPES = ("f32", "f16", "bf16")
 
@@ -19,7 +19,7 @@ def largest(row, wanted):
 )
 def test_values_and_indices(k, dtype, count, wanted):
     x, wide = make(np.random.default_rng(count).normal(size=(2, 3, count)), dtype)  # in bf16 many are equal
-    values, indices = (np.asarray(values_of(a)) for a in k.topk(x, k=wanted))
+    values, indices = (np.asarray(get_values(a)) for a in k.topk(x, k=wanted))
     assert values.shape == indices.shape == (2, 3, wanted)
     for at in np.ndindex(2, 3):
         expected = largest(wide[at], wanted)
@@ -83,7 +83,7 @@ def test_repetition_penalty(k, dtype, integers):
             value = expected[(*at, token)]
             expected[(*at, token)] = value * 1.3 if value < 0 else value / 1.3
     k.apply_repetition_penalty(logits, torch.from_numpy(tokens) if dtype == "bf16" else tokens, penalty=1.3)
-    np.testing.assert_allclose(values_of(logits), expected, rtol={"f32": 1e-7, "f16": 1e-3, "bf16": 8e-3}[dtype])
+    np.testing.assert_allclose(get_values(logits), expected, rtol={"f32": 1e-7, "f16": 1e-3, "bf16": 8e-3}[dtype])
 
 
 def test_repetition_penalty_is_transformers(k):

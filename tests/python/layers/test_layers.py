@@ -27,7 +27,7 @@ def drawing() -> dict[str, dict[str, bool]]:
     return {folder: {name: bool(late) for name, late in _NAME.findall(uses)} for folder, uses in _ROW.findall(section)}
 
 
-def _layer_of(file: str, layers: Iterable[str]) -> str:
+def _find_layer(file: str, layers: Iterable[str]) -> str:
     """The innermost layer that the file stands in."""
     around = [layer for layer in layers if file.startswith(f"{layer}/")]
     assert around, f"{file} is in no layer of the drawing in CONTRIBUTING.md: give its folder a row there"
@@ -37,7 +37,7 @@ def _layer_of(file: str, layers: Iterable[str]) -> str:
 def _violations(found: Iterable[Edge], drawing: dict[str, dict[str, bool]]) -> list[str]:
     wrong = []
     for edge in found:
-        user, used = _layer_of(edge.user, drawing), _layer_of(edge.used, drawing)
+        user, used = _find_layer(edge.user, drawing), _find_layer(edge.used, drawing)
         if user == used:
             continue
         if used not in drawing[user]:
@@ -64,7 +64,7 @@ def test_a_layer_uses_only_rows_above_its_own_unless_when_called(drawing: dict[s
 
 
 def test_the_drawing_allows_nothing_that_no_file_needs(found: list[Edge], drawing: dict[str, dict[str, bool]]) -> None:
-    needed = {(_layer_of(edge.user, drawing), _layer_of(edge.used, drawing)) for edge in found}
+    needed = {(_find_layer(edge.user, drawing), _find_layer(edge.used, drawing)) for edge in found}
     assert [f"{a} -> {b}" for a, uses in drawing.items() for b in uses if (a, b) not in needed] == []
 
 

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import ptx_exact as exact
 from ptx_exact import F16, F32, FORMATS
-from ptx_form import Form, bits_of
+from ptx_form import Form, count_bits
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 REALS = ("f16", "bf16", "f32", "f64")
@@ -19,7 +19,7 @@ MODES = ("rn", "rz", "rm", "rp")
 
 
 def _limits(t: str) -> tuple[int, int]:
-    bits = bits_of(t)
+    bits = count_bits(t)
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if t[0] == "s" else (0, (1 << bits) - 1)
 
 
@@ -31,7 +31,7 @@ def _clamped(value: int, t: str) -> int:
 def _integer(value: float, out: str, source: str, mode: str) -> int:
     """Of a float: beyond the range, the nearest end; NaN is 0, or the top bit alone where 64 bits take part."""
     if math.isnan(value):
-        return 1 << (bits_of(out) - 1) if source == "f64" or bits_of(out) == 64 else 0
+        return 1 << (count_bits(out) - 1) if source == "f64" or count_bits(out) == 64 else 0
     low, high = _limits(out)
     if math.isinf(value):
         return high if value > 0 else low
@@ -61,13 +61,13 @@ def conversions() -> Iterator[Form]:
             yield Form(f"cvt.{out}.{source}", _register(out), (source,), lambda a, f=low: f(a))
             if _limits(source)[0] < _limits(out)[0] or _limits(source)[1] > _limits(out)[1]:
                 yield Form(f"cvt.sat.{out}.{source}", _register(out), (source,), lambda a, t=out: _clamped(a, t))
-        for source in REALS if bits_of(out) > 8 else ("f16", "f32", "f64"):
+        for source in REALS if count_bits(out) > 8 else ("f16", "f32", "f64"):
             for mode in MODES:
                 for ftz in ("", ".ftz")[: 2 if source == "f32" else 1]:
                     run = lambda a, o=out, s=source, m=mode, z=ftz: _integer(  # noqa: E731
                         exact.flush(a, F32) if z else a, o, s, m
                     )
-                    widened = run if bits_of(out) == 64 else lambda a, f=run, n=low: n(f(a))
+                    widened = run if count_bits(out) == 64 else lambda a, f=run, n=low: n(f(a))
                     register = out if source == "bf16" else _register(out)
                     yield Form(f"cvt.{mode}i{ftz}.{out}.{source}", register, (source,), widened)
     for out in REALS:
@@ -111,11 +111,11 @@ def _between(out: str, source: str) -> Iterator[Form]:
 
 
 def _register(out: str) -> str:
-    return out[0] + str(max(32, bits_of(out)))
+    return out[0] + str(max(32, count_bits(out)))
 
 
 def _narrow(t: str) -> Callable[[int], int]:
-    bits = bits_of(t)
+    bits = count_bits(t)
     if t[0] == "u":
         return lambda a: a & ((1 << bits) - 1)
     return lambda a: ((a + (1 << (bits - 1))) & ((1 << bits) - 1)) - (1 << (bits - 1))

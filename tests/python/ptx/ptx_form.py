@@ -23,7 +23,7 @@ class Form:
     tolerance: float = 0.0  # relative, of an approximation
 
 
-def bits_of(type_name: str) -> int:
+def count_bits(type_name: str) -> int:
     if type_name == "pred":
         return 32
     digits = "".join(c for c in type_name.removesuffix("x2").removeprefix("bf").removeprefix("f") if c.isdigit())
@@ -40,8 +40,8 @@ def decoded(word: int, type_name: str) -> Value:
     if type_name == "pred":
         return word != 0
     if type_name in exact.FORMATS:
-        return exact.from_bits(word & ((1 << bits_of(type_name)) - 1), exact.FORMATS[type_name])
-    return signed(word, bits_of(type_name)) if type_name[0] == "s" else word & ((1 << bits_of(type_name)) - 1)
+        return exact.from_bits(word & ((1 << count_bits(type_name)) - 1), exact.FORMATS[type_name])
+    return signed(word, count_bits(type_name)) if type_name[0] == "s" else word & ((1 << count_bits(type_name)) - 1)
 
 
 def encoded(value: Value, type_name: str) -> int:
@@ -49,7 +49,7 @@ def encoded(value: Value, type_name: str) -> int:
         return int(bool(value))
     if type_name in exact.FORMATS:
         return exact.to_bits(value, exact.FORMATS[type_name])
-    return int(value) & ((1 << max(bits_of(type_name), 32 if bits_of(type_name) == 8 else 0)) - 1)
+    return int(value) & ((1 << max(count_bits(type_name), 32 if count_bits(type_name) == 8 else 0)) - 1)
 
 
 def pairs(name: str, type_name: str, arity: int, run: Callable[..., Value]) -> Form:
@@ -72,7 +72,7 @@ def edges(type_name: str, few: bool = False) -> list[int]:
     if type_name.endswith("x2"):
         half = edges(type_name.removesuffix("x2"), few)
         return [drawn.choice(half) << 16 | low for low in half]
-    bits = bits_of(type_name)
+    bits = count_bits(type_name)
     if type_name in exact.FORMATS:
         form = exact.FORMATS[type_name]
         fraction = form.precision - 1

@@ -11,7 +11,7 @@ import ptx_conversions
 import ptx_floats
 import ptx_integers
 from ptx_driver import HEADER, Driver
-from ptx_form import Form, bits_of, edges
+from ptx_form import Form, count_bits, edges
 
 GROUPS = {
     "integer arithmetic": lambda: [*ptx_integers.arithmetic(), *ptx_integers.carries()],
@@ -28,8 +28,8 @@ BLOCK = 128
 def _class(type_name: str) -> tuple[str, str, int]:
     """The register's letter, the type of its loads, and the bytes of an element in memory."""
     if type_name in ("f32", "f64"):
-        return type_name, type_name, bits_of(type_name) // 8
-    bits = bits_of(type_name)
+        return type_name, type_name, count_bits(type_name) // 8
+    bits = count_bits(type_name)
     return f"b{max(bits, 16)}", f"u{bits}" if bits < 16 else f"b{bits}", bits // 8
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptx_form import Form, bits_of, pairs, signed
+from ptx_form import Form, count_bits, pairs, signed
 
 TYPES = ("s16", "u16", "s32", "u32", "s64", "u64")
 
 
 def _wide(type_name: str) -> str:
-    return type_name[0] + str(2 * bits_of(type_name))
+    return type_name[0] + str(2 * count_bits(type_name))
 
 
 def _divide(a: int, b: int) -> int:
@@ -29,7 +29,7 @@ def _by_zero(bits: int, run: Callable[[int, int], int]) -> Callable[[int, int], 
 
 def arithmetic() -> Iterator[Form]:
     for t in TYPES:
-        bits = bits_of(t)
+        bits = count_bits(t)
         three = (t, t, t)
         yield Form(f"add.{t}", t, (t, t), lambda a, b: a + b)
         yield Form(f"sub.{t}", t, (t, t), lambda a, b: a - b)
@@ -89,7 +89,7 @@ def _dot2(begin: int) -> Callable[[int, int, int, bool, bool], int]:
 def carries() -> Iterator[Form]:
     """Two or three words at once: the first instruction's carry is the second's."""
     for t in ("u32", "s32", "u64", "s64"):
-        n = bits_of(t)
+        n = count_bits(t)
         u = f"u{n}"
         top = 1 << n
         chain = "{{ .reg .b{n} %x; {first} %x, %a, %b; {second} %d, %c, %c; }}"
@@ -125,7 +125,7 @@ def _extract(a: int, b: int, c: int, t: str) -> int:
     """bfe as its pseudocode has it: bits beyond the field, or beyond the register, are copies of its last one, or zeros.
 
     Places and lengths above 255 are undefined: GPUs take the last 8 bits of them for a word, all of them for 64 bits."""
-    n = bits_of(t)
+    n = count_bits(t)
     at, length = (b, c) if n == 64 else (b & 255, c & 255)
     word = a & ((1 << n) - 1)
     sign = 0 if length == 0 or t[0] == "u" else word >> min(at + length - 1, n - 1) & 1

@@ -15,7 +15,7 @@ from typing import Any
 import ptx_conversions
 import ptx_floats
 import ptx_integers
-from ptx_form import Form, bits_of, decoded, encoded
+from ptx_form import Form, count_bits, decoded, encoded
 
 WARP = 32
 Meeting = tuple[str, tuple[int, ...]]
@@ -84,7 +84,7 @@ class Thread:
         if space == "param":
             self.registers[operands[0]] = self.program.parameters[operands[1].strip("[]")]
             return
-        size = bits_of("u" + type_name.lstrip("bfus")) // 8
+        size = count_bits("u" + type_name.lstrip("bfus")) // 8
         memory, at = self._place(operands[0] if kind == "st" else operands[1], space)
         if kind == "ld":
             self.registers[operands[0]] = int.from_bytes(memory[at : at + size], "little")

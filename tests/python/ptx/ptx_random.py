@@ -9,7 +9,7 @@ import random
 from functools import cache
 
 from ptx_exact import FORMATS
-from ptx_form import Form, bits_of, edges
+from ptx_form import Form, count_bits, edges
 from ptx_interpreter import forms
 
 # Registers by the class of their types; f16 and bf16 apart from integers, as a NaN's bits are open.
@@ -23,7 +23,7 @@ WORDS = 8  # that each thread writes at its end, of 8 bytes
 def _class(type_name: str) -> str | None:
     if type_name in ("f16", "bf16", "f32", "f64", "pred"):
         return type_name
-    return f"u{bits_of(type_name)}" if bits_of(type_name) > 8 and not type_name.endswith("x2") else None
+    return f"u{count_bits(type_name)}" if count_bits(type_name) > 8 and not type_name.endswith("x2") else None
 
 
 @cache
@@ -152,7 +152,7 @@ def kernel(name: str, seed: int, threads: int) -> str:
     for class_name, prefix in CLASSES.items():
         if class_name == "pred":
             continue
-        size = bits_of(class_name) // 8
+        size = count_bits(class_name) // 8
         for i in range(REGISTERS):
             if class_name in ("u16", "u32", "u64") and i < 3:
                 writer.emit(f"ld.global.b{8 * size} {prefix}{i}, [%from+{8 * i + 8 - size}]")
@@ -174,7 +174,7 @@ def kernel(name: str, seed: int, threads: int) -> str:
             writer.emit(f"selp.u32 %t, 1, 0, {register}")
             writer.emit(f"st.global.u32 [%to+{8 * i}], %t")
         else:
-            kind = class_name if class_name in ("f32", "f64") else f"b{bits_of(class_name)}"
+            kind = class_name if class_name in ("f32", "f64") else f"b{count_bits(class_name)}"
             writer.emit(f"st.global.{kind} [%to+{8 * i}], {register}")
     writer.emit("ret")
     return "\n".join([*lines, *writer.lines, "}"])

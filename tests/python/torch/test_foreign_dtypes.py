@@ -32,7 +32,7 @@ def k():
     )
 
 
-def tensor_of(name):
+def make_tensor(name):
     dtype = getattr(torch, name)
     return torch.zeros(2 * dtype.itemsize, dtype=torch.uint8).view(dtype)
 
@@ -43,7 +43,7 @@ def refused(dtype, function, name="x"):
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_refused_alike(k, name):
-    x = tensor_of(name)
+    x = make_tensor(name)
     with pytest.raises(TypeError, match=refused(x.dtype, "same")):
         k.same(x)
     with pytest.raises(TypeError, match=refused(x.dtype, "into")):
@@ -62,7 +62,7 @@ def test_refused_alike(k, name):
 
 def test_refused_when_compiled(k):
     with pytest.raises(Exception, match=r"expected a dtype that contracts can name, got torch.uint4"):
-        torch.compile(lambda x: k.same(x), backend="aot_eager", fullgraph=True)(tensor_of("uint4"))
+        torch.compile(lambda x: k.same(x), backend="aot_eager", fullgraph=True)(make_tensor("uint4"))
 
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
@@ -76,7 +76,7 @@ def test_quantised_tensors_have_a_kind_of_their_own(k, name):
 
 
 def test_bytes_of_one_are_taken(k):
-    assert k.same(tensor_of("uint4").view(torch.uint8)).dtype == torch.uint8
+    assert k.same(make_tensor("uint4").view(torch.uint8)).dtype == torch.uint8
     assert k.same(torch.ones(2, dtype=torch.int8)).tolist() == [1, 1]
 
 

@@ -52,7 +52,7 @@ def k():
     return kernpack.load_inline(SOURCE, TEXTS, name="torch_aliases")
 
 
-def step_of(k, call):
+def record_step(k, call):
     def step(x):
         call(k, x)
         return x * 1
@@ -62,7 +62,7 @@ def step_of(k, call):
 
 @pytest.mark.parametrize(("backend", "name"), ways(CALLS, ["given_twice", "views", "destination"]))
 def test_refused_in_the_same_words(k, backend, name):
-    step = step_of(k, CALLS[name])
+    step = record_step(k, CALLS[name])
     with pytest.raises(
         ValueError, match="expected memory of its own to write to, got a tensor that overlaps"
     ) as wanted:
@@ -76,7 +76,7 @@ def test_refused_in_the_same_words(k, backend, name):
 
 @pytest.mark.parametrize(("backend", "name"), ways(APART, ["interleaved", "interleaved_of_a_copy"]))
 def test_taken_where_no_byte_is_shared(k, backend, name):
-    step = step_of(k, APART[name])
+    step = record_step(k, APART[name])
     x, y = torch.arange(8.0), torch.arange(8.0)
     torch.compiler.reset()
     assert torch.equal(torch.compile(step, backend=backend, fullgraph=True)(y), step(x))
@@ -87,7 +87,7 @@ def test_taken_where_no_byte_is_shared(k, backend, name):
 def test_without_gradients(k, around):
     torch.compiler.reset()
     with around(), pytest.raises(ValueError, match="overlaps y"):
-        torch.compile(step_of(k, CALLS["views"]), backend="aot_eager", fullgraph=True)(torch.ones(8))
+        torch.compile(record_step(k, CALLS["views"]), backend="aot_eager", fullgraph=True)(torch.ones(8))
 
 
 def test_sizes_that_only_the_run_knows(k):

@@ -111,12 +111,12 @@ def source():
         rows.append(f'KP_EXPORT(numbers{i}, Numbers, "(x__: f32[N], y__!: f32[N], *, {words}) -> (o__: f32[N])");')
     for i, group in enumerate(ARRAYS):
         words = ", ".join(f"{name}: f32[N]" for name in group)
-        named = ", ".join(f"{name}: f32[N]" for name in results_of(i))
+        named = ", ".join(f"{name}: f32[N]" for name in list_results(i))
         rows.append(f'KP_EXPORT(arrays{i}, Arrays, "({words}) -> ({named})");')
     return "\n".join(rows)
 
 
-def results_of(index):
+def list_results(index):
     """Names that aren't those of the function's parameters, and `out`."""
     others = [name for name in OURS if name not in ARRAYS[index]]
     return [*others[index :: max(1, len(others) // (RESULTS - 1))][: RESULTS - 1], "out"]

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 from architectures import NAMES, of_the_day  # noqa: E402
 from differences import compare, compare_tensors  # noqa: E402  (needs torch)
 from tiny_models import build  # noqa: E402
-from zoo import lines_of  # noqa: E402
+from zoo import format_lines  # noqa: E402
 
 # KERNPACK_ZOO_DAY: another day's, as a failure names it.
 DAY = int(os.environ.get("KERNPACK_ZOO_DAY") or datetime.datetime.now(datetime.UTC).date().toordinal())
@@ -24,7 +24,7 @@ DAY = int(os.environ.get("KERNPACK_ZOO_DAY") or datetime.datetime.now(datetime.U
 def test_a_patched_model_is_the_same_model(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     begun = time.process_time()
     report = compare(build(name))
-    lines = lines_of(name, report, time.process_time() - begun)
+    lines = format_lines(name, report, time.process_time() - begun)
     with capfd.disabled():
         print(f"\nzoo of day {DAY}: " + "\n".join(lines), file=sys.stderr)
     assert not report.failed, "\n".join((*lines, f"again: python tests/python/zoo/zoo.py {name}"))

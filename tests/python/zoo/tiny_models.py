@@ -36,7 +36,7 @@ class Tiny:
 
 
 def build(name: str) -> Tiny:
-    kind, of_model = _class_of(name)
+    kind, of_model = _find_class(name)
     torch.manual_seed(0)
     model = of_model(tiny(CONFIG_MAPPING[name])).eval()
     count = sum(each.numel() for each in model.parameters())
@@ -48,7 +48,7 @@ def build(name: str) -> Tiny:
     return Tiny(model, kind)
 
 
-def _class_of(name: str) -> tuple[str, Any]:
+def _find_class(name: str) -> tuple[str, Any]:
     for kind, table in _TABLES.items():
         names = getattr(modeling_auto, table).get(name)
         if names is not None:

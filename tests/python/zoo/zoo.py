@@ -18,7 +18,7 @@ from differences import Report, compare  # noqa: E402
 from tiny_models import build  # noqa: E402
 
 
-def lines_of(name: str, report: Report, seconds: float) -> list[str]:
+def format_lines(name: str, report: Report, seconds: float) -> list[str]:
     state = "FAILED" if report.failed else "ok"
     head = f"{name}: {state}, {len(report.passed)} checks, {seconds:.0f} s; replaced: {', '.join(report.patched) or 'nothing'}"
     return [head, *(f"  failed: {x}" for x in report.failed), *(f"  left out: {x}" for x in report.left_out)]
@@ -31,7 +31,7 @@ def _one(name: str) -> bool:
     except Exception:
         print(f"{name}: FAILED\n" + traceback.format_exc(limit=-3), flush=True)
         return False
-    print("\n".join(lines_of(name, report, time.process_time() - begun)), flush=True)
+    print("\n".join(format_lines(name, report, time.process_time() - begun)), flush=True)
     return not report.failed
 
 

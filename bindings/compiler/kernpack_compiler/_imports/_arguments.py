@@ -17,7 +17,7 @@ _INTEGERS = {1: ir.i8, 2: ir.i16, 4: ir.i32, 8: ir.i64}
 _FLOATS = {4: ir.f32, 8: ir.f64}
 
 
-def names_of(function: str, contract: str) -> dict[str, Any]:
+def parse_names(function: str, contract: str) -> dict[str, Any]:
     """The tensors, scalars and dims of a contract, as a function of the IR has them."""
     return Tracer(function, _native.header_of_contract(function, contract)).arguments
 

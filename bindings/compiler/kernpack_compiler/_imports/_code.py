@@ -45,7 +45,7 @@ def read(code: Given, who: str) -> list[Code]:
 
 def _images(given: object, where: str, arch: str | None) -> list[Code]:
     """Of one file: several of a fatbin."""
-    data = _bytes_of(given, where)
+    data = _read_bytes(given, where)
     if not data.startswith(_fatbin.MAGIC):
         return [_read(data, where, arch)]
     found = [_read(image, where, None) for image in _fatbin.images(data, where)]
@@ -74,7 +74,7 @@ def _read(data: bytes, where: str, arch: str | None) -> Code:
     return Code(data, kind, f"cuda -arch={arch or known}", entries)
 
 
-def _bytes_of(given: object, where: str) -> bytes:
+def _read_bytes(given: object, where: str) -> bytes:
     if isinstance(given, os.PathLike):
         return Path(given).read_bytes()
     if isinstance(given, str):

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernpack_compiler import _native, ir
 from kernpack_compiler._imports import _code, _expression
-from kernpack_compiler._imports._arguments import Arguments, names_of
+from kernpack_compiler._imports._arguments import Arguments, parse_names
 from kernpack_compiler._imports._code import Code, Given
 from kernpack_compiler._imports._entry import Entry, find
 from kernpack_compiler._native.ir import PrimFunc, Tracer
@@ -99,7 +99,7 @@ def import_kernel(
         raise ValueError(f"{who}: '{chosen}' isn't a valid function name; pass name=")
     launch = Launch(
         binaries, _default_args(chosen, contract) if args is None else args, axes(grid, f"{chosen}: grid"),
-        axes(block, f"{chosen}: block"), shared, _cluster_of(cluster, chosen),
+        axes(block, f"{chosen}: block"), shared, _parse_cluster(cluster, chosen),
     )  # fmt: skip
     return write(chosen, contract, [launch], grad)
 
@@ -119,7 +119,7 @@ def axes(given: object, where: str) -> list[object]:
     return extents
 
 
-def _cluster_of(given: Sequence[int], function: str) -> tuple[int, int, int]:
+def _parse_cluster(given: Sequence[int], function: str) -> tuple[int, int, int]:
     extents = [*given]
     if not extents:
         return 0, 0, 0
@@ -131,7 +131,7 @@ def _cluster_of(given: Sequence[int], function: str) -> tuple[int, int, int]:
 
 def _default_args(function: str, contract: str) -> list[str]:
     """Tensors and scalars in the contract's order, then dims."""
-    known = names_of(function, contract)
+    known = parse_names(function, contract)
     dims = [n for n, v in known.items() if not isinstance(v, ir.Buffer) and n[:1].isupper()]
     return [n for n in known if n not in dims] + dims
 

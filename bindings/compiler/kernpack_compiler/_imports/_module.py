@@ -34,7 +34,7 @@ class ImportedModule(BuiltModule):
 
     def __init__(self, functions: Sequence[ImportedFunction], name: str, host: TargetSpec | None = None) -> None:
         module, images, kernels = _rows(functions, name)
-        target = target_of(host)
+        target = make_target(host)
         super().__init__(_native.build_imported(module, images, kernels, target), module, target)
         self.imported = tuple(functions)
 
@@ -48,7 +48,7 @@ class ImportedModule(BuiltModule):
         it isn't this machine's: "llvm -mtriple=aarch64-linux-gnu".
         """
         library = Path(path)
-        export(self.imported, self.name, library, self.target if host is None else target_of(host))
+        export(self.imported, self.name, library, self.target if host is None else make_target(host))
         return library
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ def export(functions: Sequence[ImportedFunction], name: str, path: Path, target:
     _native.export_imported(module, images, kernels, target, os.fspath(path.absolute()))
 
 
-def target_of(host: TargetSpec | None) -> Target:
+def make_target(host: TargetSpec | None) -> Target:
     """Of a module of imported kernels, whose functions run on that host."""
     return Target("cuda") if host is None else Target("cuda", host)
 

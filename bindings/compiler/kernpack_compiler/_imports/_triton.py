@@ -9,7 +9,7 @@ from typing import Any
 
 from kernpack_compiler import ir
 from kernpack_compiler._imports import _ptx
-from kernpack_compiler._imports._arguments import names_of
+from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._code import Code
 from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
 
@@ -91,7 +91,7 @@ def import_triton(
     rows = _configs(configs, {**(constants or {}), **ones}, {"num_warps": num_warps, "num_stages": num_stages}, chosen)
     runtime = _runtime(chosen, parameters, rows)
     others = {n: value for n, value in (args or {}).items() if n not in ones}
-    known = names_of(chosen, contract)
+    known = parse_names(chosen, contract)
     given = _arguments(chosen, known, runtime, others, parameters)
     signature = _signature(chosen, known, given, dict(types or {}))
     code = sorted(set(archs))

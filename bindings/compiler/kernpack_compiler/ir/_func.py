@@ -37,7 +37,7 @@ def func(
         )
 
     def decorate(body: Callable[..., Any]) -> _ir.PrimFunc:
-        chosen = _name_of(body) if name is None else name
+        chosen = _get_name(body) if name is None else name
         tracer = _ir.Tracer(chosen, header)
         for_target = "" if target is None else str(Target(target))
         gradient = grad.name if isinstance(grad, _ir.PrimFunc) else grad
@@ -59,7 +59,7 @@ def func(
     return decorate
 
 
-def _name_of(body: Any) -> str:
+def _get_name(body: Any) -> str:
     if not callable(body):
         raise TypeError(f"ir.func: expected a function to run, got {type(body).__name__}")
     name: str = getattr(body, "__name__", "")

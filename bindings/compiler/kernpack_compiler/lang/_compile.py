@@ -9,7 +9,7 @@ from typing import Any
 
 from kernpack_compiler.lang._contract import Contract
 from kernpack_compiler.lang._runtime import Runtime
-from kernpack_compiler.lang._source import Files, Source, closure_of, marker
+from kernpack_compiler.lang._source import Files, Source, get_closure, marker
 from kernpack_compiler.lang._statements import Statements
 from kernpack_compiler.lang._tree import RUNTIME, at, runtime
 from kernpack_compiler.lang._values import plain
@@ -77,7 +77,7 @@ def _compiled(source: Source, arguments: ast.arguments, statements: Statements, 
 def _function(function: FunctionType, code: CodeType, recorder: Runtime) -> FunctionType:
     """The code as a function that sees the names of the author's function, as they are now."""
     # Its own name: a call of itself is refused by name.
-    space = {**function.__globals__, function.__name__: function, **closure_of(function)}
+    space = {**function.__globals__, function.__name__: function, **get_closure(function)}
     for name in code.co_names:
         if name in space:
             space[name] = plain(space[name])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
-from kernpack_compiler.lang._source import Source, closure_of
+from kernpack_compiler.lang._source import Source, get_closure
 
 _BINARY = {
     ast.Add: ("{} + {}", "({} + {})", operator.add),
@@ -100,7 +100,7 @@ def evaluate(dim: ast.expr, dims: Mapping[str, int]) -> int | None:
     return None if None in values else getattr(builtins, dim.func.id)(values)
 
 
-def contract_of(source: Source) -> Contract:
+def get_contract(source: Source) -> Contract:
     """KernelError, at the annotation, for what a contract can't have."""
     function = source.function
     arguments = source.tree.args
@@ -178,7 +178,7 @@ class _Names(dict[str, Any]):
     """Names of an annotation that is text: those that mean nothing else are dims."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(closure_of(source.function))
+        super().__init__(get_closure(source.function))
         self._outer = {**vars(builtins), **source.function.__globals__}
 
     def __missing__(self, name: str) -> Any:

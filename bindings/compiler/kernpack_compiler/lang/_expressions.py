@@ -6,7 +6,7 @@ import ast
 from typing import NoReturn
 
 from kernpack_compiler.lang._refusals import PLAIN, REFUSED, refusal
-from kernpack_compiler.lang._scopes import Scope, names_of
+from kernpack_compiler.lang._scopes import Scope, list_names
 from kernpack_compiler.lang._source import Source
 from kernpack_compiler.lang._tree import at, function, load, runtime, text
 
@@ -127,7 +127,7 @@ class Expressions(ast.NodeTransformer):
         for axis, (func_, bounds), tests in reversed(heads):
             for test in reversed(tests):
                 value = at(test, runtime("only", test, function(value)))
-            name = next(names_of(axis.target))
+            name = next(list_names(axis.target))
             value = at(axis.iter, runtime("axis", text(name), function(value, name), func_, *bounds))
         self.scope.leave(before, f"the generator on line {generator.lineno}")
         return at(node, runtime("fold", func, function(value), *extra))
@@ -147,6 +147,6 @@ class Expressions(ast.NodeTransformer):
 
     def counter(self, target: ast.expr) -> None:
         """Checks the names of a loop, which must be new."""
-        for name in names_of(target):
+        for name in list_names(target):
             if name in self.scope:
                 self.refuse(target, f"`{name}` has a value already: give this loop another name")

@@ -12,7 +12,7 @@ from kernpack_compiler.lang import _words
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
 from kernpack_compiler.lang._refusals import ARGMAX, ARRAYS, FUNCTIONS, MATH
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import is_known, kind_of
+from kernpack_compiler.lang._values import describe_kind, is_known
 
 
 def _whole(function: Callable[[Any], ir.Expr]) -> Callable[[Any], ir.Expr]:
@@ -70,7 +70,7 @@ def operation(function: Any) -> Callable[..., Any] | None:
 def between(function: Any, values: tuple[Any, ...]) -> Any:
     """max(a, b, ...) and min(a, b, ...)."""
     if len(values) < 2:
-        given = kind_of(values[0]) if values else "nothing"
+        given = describe_kind(values[0]) if values else "nothing"
         raise Refusal(f"{function.__name__}(): expected a generator or several numbers, got {given}")
     if all(is_known(value) for value in values):
         return function(*values)
@@ -93,7 +93,7 @@ def memory(function: Any, given: tuple[Any, ...], name: str | None) -> ir.Buffer
 def converted(function: Any, values: tuple[Any, ...], float_type: str) -> Any:
     """int(x), float(x), bool(x), and f32(x) and the like."""
     if len(values) != 1 or not (isinstance(values[0], ir.Expr) or is_known(values[0])):
-        given = kind_of(values[0]) if len(values) == 1 else f"{len(values)} values"
+        given = describe_kind(values[0]) if len(values) == 1 else f"{len(values)} values"
         raise Refusal(
             f"{function.__name__ if not isinstance(function, Dtype) else function}(): expected a number, got {given}"
         )

@@ -19,7 +19,7 @@ from kernpack_compiler._build import BuiltModule, build
 from kernpack_compiler._wheel import export_wheel
 from kernpack_compiler.lang import _plain
 from kernpack_compiler.lang._compile import Codes
-from kernpack_compiler.lang._contract import contract_of
+from kernpack_compiler.lang._contract import get_contract
 from kernpack_compiler.lang._refusals import in_words_of_python
 from kernpack_compiler.lang._runtime import Runtime
 from kernpack_compiler.lang._source import KernelError, Source, is_the_authors
@@ -45,7 +45,7 @@ class Kernel:
         self.__qualname__: str = function.__qualname__
         source = Source(function)
         self._function = function
-        self._contract = contract_of(source)
+        self._contract = get_contract(source)
         self._codes = Codes(source, self._contract)
         self._grad = grad.func if isinstance(grad, Kernel) else grad
         self._grads = grad._functions if isinstance(grad, Kernel) else [] if grad is None else [grad]

@@ -14,7 +14,16 @@ from kernpack_compiler.lang import _functions, _words
 from kernpack_compiler.lang._dtypes import Dtype, TensorType
 from kernpack_compiler.lang._folds import Folds
 from kernpack_compiler.lang._source import Refusal
-from kernpack_compiler.lang._values import Cell, check_integers, condition, is_known, kind_of, plain, type_of, typed
+from kernpack_compiler.lang._values import (
+    Cell,
+    check_integers,
+    condition,
+    describe_kind,
+    get_type,
+    is_known,
+    plain,
+    typed,
+)
 
 
 class Runtime(Folds):
@@ -48,12 +57,12 @@ class Runtime(Folds):
                     "`for value in values:`, or store its numbers into `local(f32[n])`"
                 )
             return plain(owner[index])
-        raise Refusal(f"expected a tensor before [...], got {kind_of(owner)}")
+        raise Refusal(f"expected a tensor before [...], got {describe_kind(owner)}")
 
     def store(self, owner: Any, index: Any, value: Any) -> None:
         self.recording("a store")
         if not isinstance(owner, ir.Buffer):
-            raise Refusal(f"expected a tensor before [...], got {kind_of(owner)}")
+            raise Refusal(f"expected a tensor before [...], got {describe_kind(owner)}")
         if owner.scope == "global" and owner.name in self._inputs:
             raise Refusal(f"`{owner.name}` is an input: to write to it, annotate it as `{owner.name}: inout(...)`")
         if self._made is not None and not any(owner is made for made in self._made):
@@ -63,7 +72,7 @@ class Runtime(Folds):
             )
         indices, mask = _indices(owner, index), self._mask()
         if not isinstance(value, ir.Expr) and not is_known(value):
-            raise Refusal(f"`{owner.name}` holds numbers, got {kind_of(value)}")
+            raise Refusal(f"`{owner.name}` holds numbers, got {describe_kind(value)}")
         if isinstance(value, ir.Expr) and value.type != owner.dtype:
             raise Refusal(
                 f"`{owner.name}` is {owner.dtype.name}, and gets {value.type.name}: convert it, {owner.dtype.name}(...)"
@@ -99,11 +108,11 @@ class Runtime(Folds):
             return then() if test else otherwise()
         a, b = self._under(test, then), self._under(self.negate(test), otherwise)
         if is_known(a) and is_known(b):
-            kind = type_of(a if isinstance(a, float) or not isinstance(b, float) else b, self.float_type)
+            kind = get_type(a if isinstance(a, float) or not isinstance(b, float) else b, self.float_type)
             a, b = (ir.cast(kind, side) for side in (a, b))
         for side in (a, b):
             if not isinstance(side, ir.Expr) and not is_known(side):
-                raise Refusal(f"`a if condition else b` chooses between numbers, got {kind_of(side)}")
+                raise Refusal(f"`a if condition else b` chooses between numbers, got {describe_kind(side)}")
         return ir.select(test, a, b)
 
     def chain(self, ops: tuple[str, ...], first: Any, second: Any, *rest: Callable[[], Any]) -> Any:
@@ -186,7 +195,7 @@ class Runtime(Folds):
         """Values that are assigned together, all computed before the first is."""
         count = len(names)
         if not isinstance(value, tuple | list):
-            raise Refusal(f"expected {count} values, got {kind_of(value)}")
+            raise Refusal(f"expected {count} values, got {describe_kind(value)}")
         if len(value) != count:
             raise Refusal(f"expected {count} values, got {len(value)}")
         return [self.let(part, name) for part, name in zip(value, names, strict=True)]
@@ -263,7 +272,7 @@ class Runtime(Folds):
     def each(self, values: Any) -> Iterator[Any]:
         """A loop over a tuple or a list of Python is written out."""
         if not isinstance(values, tuple | list | range):
-            raise Refusal(f"a loop goes over range(n), got {kind_of(values)}")
+            raise Refusal(f"a loop goes over range(n), got {describe_kind(values)}")
         yield from self._inside("a loop over values of Python", (plain(value) for value in values))
 
     def when(self, test: Any) -> Iterator[None]:
@@ -316,7 +325,7 @@ class Runtime(Folds):
             raise Refusal(f"{function.__name__}() heads a loop: `for i in {function.__name__}(...):`")
         if function is builtins.sum:
             raise Refusal(
-                f"sum(): expected a generator, sum(x[j] for j in range(D)), got {kind_of(args[0] if args else None)}"
+                f"sum(): expected a generator, sum(x[j] for j in range(D)), got {describe_kind(args[0] if args else None)}"
             )
         if _functions.is_of_ir(function):
             return function(*args, **options)
@@ -329,7 +338,7 @@ class Runtime(Folds):
             return function(*args, **options)
         for arg in args:
             if not isinstance(arg, ir.Expr) and not is_known(arg):
-                raise Refusal(f"{function.__name__}(): expected a number, got {kind_of(arg)}")
+                raise Refusal(f"{function.__name__}(): expected a number, got {describe_kind(arg)}")
         if options or len(args) != (2 if function is math.pow else 1):
             raise Refusal(f"{function.__name__}(): expected {'two numbers' if function is math.pow else 'one number'}")
         return operation(*args)
@@ -390,7 +399,7 @@ def _indices(buffer: ir.Buffer, index: Any) -> tuple[Any, ...]:
         if isinstance(each, bool) or not (
             isinstance(each, int) or (isinstance(each, ir.Expr) and each.type.name[0] in "iu")
         ):
-            raise Refusal(f"`{buffer.name}`: index {axis}: expected an integer, got {kind_of(each)}")
+            raise Refusal(f"`{buffer.name}`: index {axis}: expected an integer, got {describe_kind(each)}")
         if isinstance(each, int) and each < 0:
             raise Refusal(
                 f"`{buffer.name}`: index {axis}: {each} counts from the end; write the extent and minus, as in N - {-each}"
@@ -407,7 +416,7 @@ def _annotated(value: Any, name: str, dtype: Any) -> Any:
     if isinstance(value, ir.Expr) and value.type != dtype.type:
         raise Refusal(f"`{name}` is {dtype}, and gets {value.type.name}: convert it, {dtype}(...)")
     if not isinstance(value, ir.Expr) and not is_known(value):
-        raise Refusal(f"`{name}` holds a number, got {kind_of(value)}")
+        raise Refusal(f"`{name}` holds a number, got {describe_kind(value)}")
     return ir.cast(dtype.type, value)
 
 

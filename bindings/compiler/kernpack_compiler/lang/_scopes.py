@@ -14,16 +14,16 @@ def targets(statement: ast.stmt) -> Iterator[str]:
     elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
         given = [statement.target]
     for target in given:
-        yield from names_of(target)
+        yield from list_names(target)
 
 
-def names_of(target: ast.expr) -> Iterator[str]:
+def list_names(target: ast.expr) -> Iterator[str]:
     """The names of a target: of `a`, or of `a, b`."""
     if isinstance(target, ast.Name):
         yield target.id
     elif isinstance(target, ast.Tuple | ast.List):
         for part in target.elts:
-            yield from names_of(part)
+            yield from list_names(part)
 
 
 def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -64,7 +64,7 @@ def mentioned(statements: Iterable[ast.AST]) -> set[str]:
 def counters(statements: Iterable[ast.stmt]) -> set[str]:
     """Names of loops."""
     loops = [node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.For)]
-    return {name for loop in loops for name in names_of(loop.target)}
+    return {name for loop in loops for name in list_names(loop.target)}
 
 
 class Scope:

@@ -60,7 +60,7 @@ class Source:
         return error_at(self.file, line, column, stop, message)
 
 
-def closure_of(function: FunctionType) -> dict[str, object]:
+def get_closure(function: FunctionType) -> dict[str, object]:
     """Variables of functions around it, which have a value."""
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

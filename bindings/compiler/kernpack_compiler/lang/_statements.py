@@ -12,8 +12,8 @@ from kernpack_compiler.lang._scopes import (
     Scope,
     certain,
     changed_inside,
+    list_names,
     mentioned,
-    names_of,
 )
 from kernpack_compiler.lang._source import Source
 from kernpack_compiler.lang._tree import at, function, load, runtime, store, text
@@ -166,7 +166,7 @@ class Statements(Expressions):
     def visit_For(self, node: ast.For) -> ast.stmt:
         if node.orelse:
             self.refuse(node.orelse[0], "`else` of a loop: write it after the loop")
-        names = list(names_of(node.target))
+        names = list(list_names(node.target))
         if not names:
             self.refuse(node.target, "expected a name for the loop's counter")
         self.counter(node.target)

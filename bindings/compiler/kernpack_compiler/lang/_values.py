@@ -21,7 +21,7 @@ def plain(value: Any) -> Any:
     return value.item() if is_number else value
 
 
-def type_of(value: Any, float_type: str) -> str:
+def get_type(value: Any, float_type: str) -> str:
     """The type of a value; of a number without one, the kernel's."""
     if isinstance(value, ir.Expr):
         return value.type.name
@@ -30,11 +30,11 @@ def type_of(value: Any, float_type: str) -> str:
 
 def typed(value: Any, float_type: str) -> ir.Expr:
     if not isinstance(value, ir.Expr) and not is_known(value):
-        raise Refusal(f"expected a number, got {kind_of(value)}")
-    return value if isinstance(value, ir.Expr) else ir.cast(type_of(value, float_type), value)
+        raise Refusal(f"expected a number, got {describe_kind(value)}")
+    return value if isinstance(value, ir.Expr) else ir.cast(get_type(value, float_type), value)
 
 
-def kind_of(value: Any) -> str:
+def describe_kind(value: Any) -> str:
     """Says a value in an error."""
     if isinstance(value, ir.Buffer):
         return f"the tensor `{value.name}`: read an element of it, {value.name}[i]"
@@ -49,7 +49,7 @@ def check_integers(function: str, bounds: tuple[Any, ...]) -> None:
     """Refuses bounds of a loop that aren't integers."""
     for bound in bounds:
         if not isinstance(bound, ir.Expr) and (isinstance(bound, bool) or not isinstance(bound, int)):
-            raise Refusal(f"{function}(): expected integers, got {kind_of(bound)}")
+            raise Refusal(f"{function}(): expected integers, got {describe_kind(bound)}")
 
 
 def condition(value: Any) -> Any:
@@ -57,7 +57,7 @@ def condition(value: Any) -> Any:
     if isinstance(value, ir.Expr):
         return value if value.type.name == "bool" else value != 0
     if not is_known(value):
-        raise Refusal(f"expected a condition, got {kind_of(value)}")
+        raise Refusal(f"expected a condition, got {describe_kind(value)}")
     return bool(value)
 
 
@@ -82,16 +82,16 @@ class Cell:
     @value.setter
     def value(self, given: Any) -> None:
         if not isinstance(given, ir.Expr) and not is_known(given):
-            raise Refusal(f"`{self._name}` holds a number, got {kind_of(given)}")
+            raise Refusal(f"`{self._name}` holds a number, got {describe_kind(given)}")
         if self._buffer is None:
-            self._dtype = type_of(given, self._float_type)
+            self._dtype = get_type(given, self._float_type)
             self._known = given if is_known(given) else None
             self._buffer = ir.alloc(self._dtype, [1], "local", self._name)
         self._check(given)
         self._buffer[0] = given
 
     def _check(self, given: Any) -> None:
-        got = type_of(given, self._float_type)
+        got = get_type(given, self._float_type)
         if got == self._dtype or (is_known(given) and not (isinstance(given, float) and self._dtype in _INTEGERS)):
             return
         if self._known is not None and not isinstance(self._known, bool):

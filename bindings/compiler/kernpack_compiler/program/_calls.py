@@ -44,7 +44,7 @@ def call_foreign(function: Foreign, arguments: tuple[Any, ...], named: dict[str,
 
 
 def _record(trace: Trace, function: kernpack.FunctionInfo | Foreign, names: list[str], values: Iterable[Any]) -> Any:
-    arguments = [trace.value_of(value, f"{function.name}: {what}") for what, value in zip(names, values, strict=True)]
+    arguments = [trace.get_value(value, f"{function.name}: {what}") for what, value in zip(names, values, strict=True)]
     return trace.call(trace.functions.add(function), arguments)
 
 
@@ -59,7 +59,7 @@ def call(function: str | kernpack.FunctionInfo | Foreign, *arguments: Any, resul
         raise TypeError(f"program.call: results: expected a Spec or several, got {results!r}")
     entry = packed(function) if isinstance(function, str) else function
     name = trace.functions.add(entry)
-    values = [trace.value_of(value, f"{name}: argument {index}") for index, value in enumerate(arguments)]
+    values = [trace.get_value(value, f"{name}: argument {index}") for index, value in enumerate(arguments)]
     return trace.call_untyped(name, values, specs)
 
 
@@ -75,7 +75,7 @@ def call_program(program: Program, arguments: tuple[Any, ...], named: dict[str, 
     """Program(symbols): an invocation of it, by the program that is being traced."""
     trace = current(f"{program.name}: calling a Program")
     given = program.flatten(arguments, named)
-    values = [trace.value_of(value, f"{program.name}: {what}") for what, value in given]
+    values = [trace.get_value(value, f"{program.name}: {what}") for what, value in given]
     return program.unflatten(trace.invoke(program, values))
 
 
@@ -85,7 +85,7 @@ def cond(condition: Any, then: Callable[..., Any], otherwise: Callable[..., Any]
     Both are traced with symbols of their own, so pass all that they use as arguments. Both return the same shapes and dtypes.
     """
     trace = current("program.cond")
-    chosen = trace.value_of(condition, "program.cond: condition")
+    chosen = trace.get_value(condition, "program.cond: condition")
     symbols = [leaf for _, leaf in _tree.leaves(arguments) if isinstance(leaf, Symbol)]
     values = [trace.own(symbol, "program.cond: an argument") for symbol in symbols]
     first, second = trace.branch(then, arguments, "then"), trace.branch(otherwise, arguments, "else")

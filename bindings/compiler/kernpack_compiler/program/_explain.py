@@ -54,11 +54,11 @@ def _steps(plan: Plan) -> list[str]:
         what = f"{step.callee or step.kind}({', '.join(names[value] for value in step.args)})"
         where = f"on {step.device}" if step.kind != "copy" else f"to {step.device}"
         results = ", ".join(names[value] for value in step.results)
-        lines.append(f"{index:>{width}}  {stream}{waits}: {results} = {what} {where}{_buffer_of(plan, step)}")
+        lines.append(f"{index:>{width}}  {stream}{waits}: {results} = {what} {where}{_describe_buffer(plan, step)}")
     return lines
 
 
-def _buffer_of(plan: Plan, step: _native.PlanStep) -> str:
+def _describe_buffer(plan: Plan, step: _native.PlanStep) -> str:
     buffers = [plan.values[value][4] for value in step.results]
     taken = ", ".join(f"b{buffer}" for buffer in buffers if buffer is not None)
     return f", in {taken}" if taken else ""

@@ -38,7 +38,7 @@ def on_device(values: Any, place: Place) -> Any:
     def say(path: str, leaf: Any) -> Any:
         if not isinstance(leaf, Symbol):
             raise TraceError(f"{trace.name}: program.on_device: expected a symbol, got {type(leaf).__name__}")
-        before = trace.device_of(leaf, "program.on_device")
+        before = trace.find_device(leaf, "program.on_device")
         joined = VirtualDevice.join(before, device)
         if joined is None:
             raise leaf._error(

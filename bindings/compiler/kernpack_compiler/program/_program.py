@@ -8,7 +8,7 @@ from typing import Any
 from kernpack_compiler._native import program as _native
 from kernpack_compiler.program import _tree
 from kernpack_compiler.program._functions import Functions, Source, registered
-from kernpack_compiler.program._spec import Spec, spec_of
+from kernpack_compiler.program._spec import Spec, make_spec
 
 
 class Program:
@@ -82,7 +82,7 @@ class Program:
         """The inverse of flatten(): one value per parameter, nested as the arguments of the traced function, by name."""
         rest = iter(values)
         return {
-            name: _tree.rebuild(tree, lambda _, leaf: leaf if spec_of(leaf) is None else next(rest))
+            name: _tree.rebuild(tree, lambda _, leaf: leaf if make_spec(leaf) is None else next(rest))
             for name, tree in self._arguments.items()
         }
 
@@ -123,7 +123,7 @@ def _spec(program: str, what: str, dtype: str | None, shape: list[int | str | No
 
 
 def _has_spec(tree: Any) -> bool:
-    return any(spec_of(leaf) is not None for _, leaf in _tree.leaves(tree))
+    return any(make_spec(leaf) is not None for _, leaf in _tree.leaves(tree))
 
 
 def _pair(program: str, wanted: Any, given: Any, path: str, flat: list[tuple[str, Any]]) -> None:
@@ -144,5 +144,5 @@ def _pair(program: str, wanted: Any, given: Any, path: str, flat: list[tuple[str
             raise TypeError(f"{program}: {path}: expected {len(wanted)} items, as it was traced with, got {count}")
         for index, part in enumerate(wanted):
             _pair(program, part, given[index], f"{path}_{index}", flat)
-    elif spec_of(wanted) is not None:
+    elif make_spec(wanted) is not None:
         flat.append((path, given))

@@ -75,7 +75,7 @@ class Executable:
         given = self._flat(arguments, named)
         results = function(*(self._placed(value, index) for index, (_, value) in enumerate(given)))
         like = next((value for _, value in given), None)
-        return self.plan.program.unflatten([_as_kind_of(like, result) for result in results])
+        return self.plan.program.unflatten([_convert_like(like, result) for result in results])
 
     def _placed(self, value: Any, index: int) -> Any:
         name = self.plan.program.params[index][0]
@@ -98,7 +98,7 @@ class Executable:
         return f"<Executable {self.plan.program.name} on {where}>"
 
 
-def _as_kind_of(like: Any, result: kernpack.Tensor) -> Any:
+def _convert_like(like: Any, result: kernpack.Tensor) -> Any:
     """The result as an array of the framework of `like`."""
     if like is None or isinstance(like, kernpack.Tensor):
         return result

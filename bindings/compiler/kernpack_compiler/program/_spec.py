@@ -35,7 +35,7 @@ def _is_extent(dim: Any) -> bool:
     return isinstance(dim, int) and not isinstance(dim, bool) and 0 <= dim < 2**63
 
 
-def spec_of(value: Any) -> Spec | None:
+def make_spec(value: Any) -> Spec | None:
     """The Spec of an array or tensor of any framework, or of an object with `shape` and `dtype`; None for other values."""
     if isinstance(value, Spec):
         return value

@@ -15,7 +15,7 @@ from kernpack_compiler._native import program as _native
 from kernpack_compiler.program import _tree
 from kernpack_compiler.program._functions import Functions
 from kernpack_compiler.program._program import Program
-from kernpack_compiler.program._spec import Spec, spec_of
+from kernpack_compiler.program._spec import Spec, make_spec
 from kernpack_compiler.program._symbol import Symbol, TraceError
 
 _OURS = ("kernpack_compiler.program", "kernpack.")
@@ -84,17 +84,17 @@ class Trace:
         value = self._builder.param(name, spec.dtype.name, spec.shape)
         return Symbol(self, value, spec, f"parameter {name}")
 
-    def value_of(self, argument: Any, what: str) -> int:
+    def get_value(self, argument: Any, what: str) -> int:
         """The program's value for an argument of a step: a symbol's own, a constant, a tuple of such."""
         if isinstance(argument, Symbol):
             return self.own(argument, what)
         if isinstance(argument, (list, tuple)):
-            return self._builder.tuple([self.value_of(item, what) for item in argument])
+            return self._builder.tuple([self.get_value(item, what) for item in argument])
         argument = _plain(argument)
-        if spec_of(argument) is not None:
+        if make_spec(argument) is not None:
             kind = f"{type(argument).__module__.partition('.')[0]} {type(argument).__name__}"
             raise TraceError(
-                f"{self.name}: {what}: expected a symbol or a number, got an array ({kind}, {spec_of(argument)}): a program "
+                f"{self.name}: {what}: expected a symbol or a number, got an array ({kind}, {make_spec(argument)}): a program "
                 "holds no arrays; make it an argument of the traced function"
             )
         key = type(argument), repr(argument)
@@ -147,8 +147,8 @@ class Trace:
         name = self._names.take(f"{self.name}_{word}")
         return trace(function, *specs, name=name, operators=self._operators)
 
-    def device_of(self, symbol: Symbol, what: str) -> VirtualDevice:
-        return self._builder.device_of(self.own(symbol, what))
+    def find_device(self, symbol: Symbol, what: str) -> VirtualDevice:
+        return self._builder.find_device(self.own(symbol, what))
 
     def place(self, symbol: Symbol, device: VirtualDevice) -> None:
         self._builder.set_device(symbol._value, device)
@@ -229,14 +229,14 @@ def trace(
     tracer = Trace(chosen, operators if operators is not None or outer is None else outer._operators, Functions())
     names = _tree.Names()
 
-    def symbol_of(path: str, leaf: Any) -> Any:
-        spec = spec_of(leaf)
+    def make_symbol(path: str, leaf: Any) -> Any:
+        spec = make_spec(leaf)
         if isinstance(leaf, Symbol):
             raise leaf._error("program.trace takes specs and arrays; to use a program inside another, call the Program")
         return leaf if spec is None else tracer.param(names.take(path), spec)
 
     with tracer.going_on():
-        arguments = _tree.rebuild(bound, symbol_of)
+        arguments = _tree.rebuild(bound, make_symbol)
         results = _call(function, arguments)
         program = tracer.finish(results)
     module = _native.ProgramModule([*tracer.programs.values(), program])

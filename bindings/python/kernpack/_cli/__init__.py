@@ -69,7 +69,7 @@ def _run(words: list[str]) -> int:
 
 
 def _own(words: Sequence[str]) -> int:
-    parser = parser_of(words[0])
+    parser = make_parser(words[0])
     options, beyond = parser.parse_known_args(words[1:])
     _add_later(parser, options, beyond)
     try:
@@ -88,7 +88,7 @@ def _add_later(parser: Parser, options: argparse.Namespace, beyond: Sequence[str
         options.takes_later(options, beyond)
 
 
-def parser_of(name: str) -> Parser:
+def make_parser(name: str) -> Parser:
     """The parser of one of OWN_COMMANDS."""
     import importlib
 

@@ -37,7 +37,7 @@ def _tensor(text: str, device: Device, dtype: str, sizes: str, strides: str | No
     steps = None if strides is None else _numbers(strides)
     if steps is not None and len(steps) != len(shape):
         raise ValueError(f"'{text}': expected {len(shape)} strides, got {len(steps)}")
-    place = device if own is None else device_of(own)
+    place = device if own is None else parse_device(own)
     on = "cpu" if place.type == "cpu" else str(place)  # as messages call it
     return Tensor(shape, _dtype(dtype).name, on, None if steps is None or is_row_major(shape, steps) else steps)
 
@@ -53,7 +53,7 @@ class NoDevice(ValueError):
     """A device that this machine doesn't have. Its name is right."""
 
 
-def device_of(name: str) -> Device:
+def parse_device(name: str) -> Device:
     """Raises ValueError for a name that isn't a device's, and for a device that this machine doesn't have. Opens its driver."""
     try:
         device = Device(name)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kernpack._program import words_of
+from kernpack._program import split_command
 
 OK, ABSENT, BROKEN = "ok", "absent", "broken"
 _MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
@@ -100,7 +100,7 @@ def _tools() -> Iterator[Finding]:
         ("Ninja", "ninja", "pip install ninja (a wheel's build fetches its own)"),
         ("nvcc", os.environ.get("NVCC", "nvcc"), "needed for .cu files alone: install the CUDA toolkit, or set NVCC"),
     ):
-        words = words_of(command)
+        words = split_command(command)
         if words is None:
             yield Finding(what, ABSENT, f"no '{command}' on the PATH", mend)
             continue

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernpack._cli.argument import NoDevice, device_of, parse
+from kernpack._cli.argument import NoDevice, parse, parse_device
 from kernpack._cli.look import Failure, Wrong
 from kernpack._domain import Tensor
 from kernpack._suggest import did_you_mean
@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        device = device_of(options.device)
+        device = parse_device(options.device)
     except NoDevice as error:
         raise Failure(str(error)) from None
     except ValueError as error:

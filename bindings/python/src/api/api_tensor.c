@@ -10,7 +10,7 @@ static PyObject* Given(int rc, KpAny* value) {
   return tensor;
 }
 
-static PyObject* TensorOf(PyObject* object, const char* what, const char* who, uint32_t flags) {
+static PyObject* ToTensor(PyObject* object, const char* what, const char* who, uint32_t flags) {
   KpAny value;
   if (kpy_to_any_for(object, what, flags, &value) != 0) return NULL;
   if (value.type_index == KP_TYPE_TENSOR) return Given(0, &value);
@@ -18,11 +18,11 @@ static PyObject* TensorOf(PyObject* object, const char* what, const char* who, u
   return PyErr_Format(PyExc_TypeError, "%s: expected a tensor, got %R", who, (PyObject*)Py_TYPE(object));
 }
 
-PyObject* kpy_api_as_tensor(PyObject* x) { return TensorOf(x, "value", "from_dlpack", 0); }
+PyObject* kpy_api_as_tensor(PyObject* x) { return ToTensor(x, "value", "from_dlpack", 0); }
 
 /* As as_tensor, of what will be written to: refuses memory that is read-only. */
 PyObject* kpy_api_as_writeable_tensor(PyObject* x, const char* what) {
-  return TensorOf(x, what, what, KP_PARAM_MUTATED);
+  return ToTensor(x, what, what, KP_PARAM_MUTATED);
 }
 
 /* The number of dims, or -1. */

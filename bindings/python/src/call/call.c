@@ -142,7 +142,7 @@ static PyObject* CallThroughHost(KpyFunction* f, KpyTypedCall* t, PyObject* out,
 }
 
 /* The place of a result in what the caller wrote: "out", or "out[1]" of several. */
-static PyObject* PlaceOf(const KpyFunction* f, PyObject* out, int32_t result) {
+static PyObject* GetPlace(const KpyFunction* f, PyObject* out, int32_t result) {
   const Py_ssize_t given = PyTuple_Check(out) ? PyTuple_Size(out) : PyList_Check(out) ? PyList_Size(out) : -1;
   int32_t i;
   if (given < 0) return PyUnicode_FromString("out");
@@ -171,7 +171,7 @@ static void NameDestination(const KpyFunction* f, PyObject* out) {
       continue;
     }
     size = PyUnicode_GetLength(before);
-    place = PlaceOf(f, out, i);
+    place = GetPlace(f, out, i);
     if (place != NULL) {
       PyObject* rest = PyUnicode_Substring(text, size, PyUnicode_GetLength(text));
       if (rest != NULL)

@@ -127,7 +127,7 @@ static KpyFunction* g_made; /* the newest; none is ever freed */
 static PyObject* g_interned; /* dict: address of the loaded function -> FunctionInfo */
 
 /* Calls may be on their way to any that there was, so a target is never changed. NULL: no memory. */
-static const KpyTarget* TargetOf(KpyFunction* f, KpSafeCall call, void* self) {
+static const KpyTarget* FindTarget(KpyFunction* f, KpSafeCall call, void* self) {
   const KpyTarget* known;
   KpyTarget* made;
   for (known = f->targets; known != NULL; known = known->made_before) {
@@ -152,7 +152,7 @@ static void Follow(KpyFunction* f, int checking) {
     if (__atomic_load_n(kp_profiling(), __ATOMIC_RELAXED) != 0 &&
         kp_function_resolve(f->loaded, kCpu, &call, &self) != 0)
       kp_error_clear(); /* no memory for it: its calls aren't recorded */
-    target = TargetOf(f, call, self);
+    target = FindTarget(f, call, self);
   }
   KPY_PUBLISH(f->on_cpu, target);
   kpy_choose_entry(f);

@@ -63,7 +63,7 @@ static inline int SameTensor(const Remembered* known, const KpDLTensor* tensor) 
   return tensor->data != NULL || known->empty;
 }
 
-static inline uintptr_t AddressOf(const KpDLTensor* tensor) { return (uintptr_t)tensor->data + tensor->byte_offset; }
+static inline uintptr_t GetAddress(const KpDLTensor* tensor) { return (uintptr_t)tensor->data + tensor->byte_offset; }
 
 /* True if a written tensor may share a byte with another argument. Every tensor has the shape and strides in the memo. */
 static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
@@ -74,13 +74,13 @@ static inline int MayOverlap(const KpyFunction* f, const KpyTypedCall* t) {
     const Remembered* known = &memo->params[i];
     uintptr_t begin, end;
     if (!known->is_tensor || known->empty) continue;
-    begin = AddressOf(t->values[i].v.v_tensor) - known->before;
-    end = AddressOf(t->values[i].v.v_tensor) + known->after;
+    begin = GetAddress(t->values[i].v.v_tensor) - known->before;
+    end = GetAddress(t->values[i].v.v_tensor) + known->after;
     for (j = 0; j < f->num_params; ++j) {
       const Remembered* other = &memo->params[j];
       uintptr_t at;
       if (j == i || !other->is_tensor || other->empty) continue;
-      at = AddressOf(t->values[j].v.v_tensor);
+      at = GetAddress(t->values[j].v.v_tensor);
       if (begin < at + other->after && at - other->before < end) return 1;
     }
   }

@@ -73,7 +73,7 @@ static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count, Py_ssiz
   return (Py_ssize_t)least;
 }
 
-static long VersionOf(PyObject* tensor) {
+static long GetVersion(PyObject* tensor) {
   PyObject* version = PyObject_GetAttrString(tensor, "_version");
   const long value = version == NULL ? -1 : PyLong_AsLong(version);
   Py_XDECREF(version);
@@ -83,12 +83,12 @@ static long VersionOf(PyObject* tensor) {
 /* Checks that the direct access to the version counter works as expected. */
 static int FindBump(PyObject* tensor, uint64_t counted) {
   KpyTorchLayout* layout = &kpy_torch_layout;
-  const long before = VersionOf(tensor);
+  const long before = GetVersion(tensor);
   layout->counted = counted;
   layout->bump = (void (*)(const void*))kpy_torch_symbol("_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE");
   if (layout->bump == NULL || before < 0 || (kpy_torch_keys(tensor) & counted) == 0) return 0;
   layout->bump((const char*)tensor + layout->impl);
-  return VersionOf(tensor) == before + 1;
+  return GetVersion(tensor) == before + 1;
 }
 
 /* Checks that the guard can tell plain tensors from all other tensors by these fields. */

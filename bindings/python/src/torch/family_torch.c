@@ -22,7 +22,7 @@ enum { KP_DTYPES(PLACE) kNumDTypes };
 #undef PLACE
 static int32_t g_numbers[kNumDTypes]; /* torch's numbers; -1: it has none */
 
-static int32_t NumberOf(const char* getter) {
+static int32_t GetNumber(const char* getter) {
   int32_t (*get)(void) = (int32_t (*)(void))kpy_torch_symbol(getter);
   return get == NULL ? -1 : get();
 }
@@ -123,9 +123,9 @@ void kpy_torch_family_init(KpyFamily* family) {
   g_wrap = kpy_torch_find_wrap();
   if (g_wrap == NULL && kpy_torch_hook_allowed(KPY_TORCH_RESULTS)) kpy_torch_hook_found(KPY_TORCH_RESULTS, 0);
   if (g_empty_strided == NULL || g_get_data_ptr == NULL || g_delete == NULL || g_wrap == NULL) return;
-  g_cpu = NumberOf("aoti_torch_device_type_cpu");
-  g_cuda = NumberOf("aoti_torch_device_type_cuda");
-#define ASK(constant, name, word, code, bits) g_numbers[kAt_##constant] = NumberOf("aoti_torch_dtype_" word);
+  g_cpu = GetNumber("aoti_torch_device_type_cpu");
+  g_cuda = GetNumber("aoti_torch_device_type_cuda");
+#define ASK(constant, name, word, code, bits) g_numbers[kAt_##constant] = GetNumber("aoti_torch_dtype_" word);
   KP_DTYPES(ASK)
 #undef ASK
   kpy_torch_hook_found(KPY_TORCH_RESULTS, 1); /* to be tried */

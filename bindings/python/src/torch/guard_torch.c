@@ -26,7 +26,7 @@ static int g_ready; /* published: the hooks were looked for, too */
 
 static inline const Torch* Found(void) { return KPY_PUBLISHED(g_torch); }
 
-static PyCFunction MethodOf(PyTypeObject* type, const char* name) {
+static PyCFunction FindMethod(PyTypeObject* type, const char* name) {
   PyMethodDef* method = (PyMethodDef*)PyType_GetSlot(type, Py_tp_methods);
   for (; method != NULL && method->ml_name != NULL; ++method) {
     if (strcmp(method->ml_name, name) == 0 && (method->ml_flags & METH_NOARGS)) return method->ml_meth;
@@ -70,8 +70,8 @@ static int Find(PyObject* torch, Torch* found) {
              : (PyTypeObject*)PyType_GetSlot(found->tensor, Py_tp_base); /* written in C, as its methods */
   if (base != NULL) {
     FindProperties(base, found);
-    found->is_neg = MethodOf(base, "is_neg");
-    found->is_conj = MethodOf(base, "is_conj");
+    found->is_neg = FindMethod(base, "is_neg");
+    found->is_conj = FindMethod(base, "is_conj");
   }
   found->int8 = PyObject_GetAttrString(torch, "int8");
   found->uint8 = PyObject_GetAttrString(torch, "uint8");

@@ -40,7 +40,7 @@ static int TakeUnversioned(KpyCall* call, PyObject* capsule, KpAny* out) {
 /* Asks the producer; the helper offers DLPack 1.3 and falls back for producers of before 1.0. */
 static int Import(KpyCall* call, PyObject* object, KpAny* out) {
   /* (capsule, device type, device id, stream or None) */
-  PyObject* answer = kpy_helper("dlpack_of", "OssiK", object, kpy_who(call), kpy_what(call), call->has_stream,
+  PyObject* answer = kpy_helper("export_dlpack", "OssiK", object, kpy_who(call), kpy_what(call), call->has_stream,
                                 (unsigned long long)(uintptr_t)call->stream);
   PyObject *capsule, *stream, *type, *value, *trace;
   KpDLDevice device;

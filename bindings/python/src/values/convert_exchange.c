@@ -128,7 +128,7 @@ static int ConvertTorchSubclass(KpyCall* call, const KpySlot* slot, PyObject* ob
 }
 
 /* The producer's table, the newest of a major version that we know; NULL when it has none (no error set). */
-static const KpyExchangeApi* TableOf(PyTypeObject* type) {
+static const KpyExchangeApi* GetTable(PyTypeObject* type) {
   PyObject* capsule = PyObject_GetAttrString((PyObject*)type, KPY_EXCHANGE_ATTRIBUTE);
   const KpyExchangeHeader* header = NULL;
   if (capsule != NULL && PyCapsule_IsValid(capsule, KPY_EXCHANGE_CAPSULE)) {
@@ -146,7 +146,7 @@ int kpy_resolve_exchange(PyObject* object, KpySlot* out) {
   PyObject *torch, *base;
   int is_torch;
   if (PyType_Check(object)) return 0; /* the class, not an instance */
-  api = TableOf(type);
+  api = GetTable(type);
   if (api == NULL || api->view_from_object == NULL || api->managed_from_object == NULL) return 0;
   torch = kpy_loaded_module("torch");
   base = (PyObject*)kpy_torch_tensor_type(); /* known from before, also when Python ends and torch is gone */

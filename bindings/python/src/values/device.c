@@ -53,7 +53,7 @@ static KpyValueClass g_class = {sizeof(KpDLDevice), FromName, FromTuple, "device
 
 PyObject* kpy_device_new(KpDLDevice device) { return kpy_value_new(&g_class, &device); }
 int kpy_device_from(PyObject* object, KpDLDevice* out) { return kpy_value_from(&g_class, object, out); }
-static KpDLDevice DeviceOf(PyObject* self) { return *(KpDLDevice*)kpy_value_of(self); }
+static KpDLDevice ReadDevice(PyObject* self) { return *(KpDLDevice*)kpy_value_of(self); }
 static PyObject* Compare(PyObject* a, PyObject* b, int op) { return kpy_value_compare(&g_class, a, b, op); }
 
 static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
@@ -72,32 +72,32 @@ static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 static PyObject* GetType(PyObject* self, void* unused) {
   (void)unused;
-  return PyUnicode_FromString(kp_device_type_name(DeviceOf(self).device_type));
+  return PyUnicode_FromString(kp_device_type_name(ReadDevice(self).device_type));
 }
 
 static PyObject* GetIndex(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong(DeviceOf(self).device_id);
+  return PyLong_FromLong(ReadDevice(self).device_id);
 }
 
 static PyObject* GetCode(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong(DeviceOf(self).device_type);
+  return PyLong_FromLong(ReadDevice(self).device_type);
 }
 
 static PyObject* Str(PyObject* self) {
-  const KpDLDevice device = DeviceOf(self);
+  const KpDLDevice device = ReadDevice(self);
   return PyUnicode_FromFormat("%s:%d", kp_device_type_name(device.device_type), (int)device.device_id);
 }
 
 static PyObject* Repr(PyObject* self) {
-  const KpDLDevice device = DeviceOf(self);
+  const KpDLDevice device = ReadDevice(self);
   return PyUnicode_FromFormat("kernpack.device(\"%s\", %d)", kp_device_type_name(device.device_type),
                               (int)device.device_id);
 }
 
 static Py_hash_t Hash(PyObject* self) {
-  const KpDLDevice device = DeviceOf(self);
+  const KpDLDevice device = ReadDevice(self);
   return (Py_hash_t)device.device_type * 1000003 + device.device_id + 1;
 }
 
@@ -106,7 +106,7 @@ static PyObject* GetAttribute(PyObject* self, void* kind) {
   const int32_t attribute = (int32_t)(intptr_t)kind;
   PyObject* value;
   KpAny answer;
-  if (kp_device_get_attr(DeviceOf(self), attribute, &answer) != 0) {
+  if (kp_device_get_attr(ReadDevice(self), attribute, &answer) != 0) {
     return kpy_raise_host("kernpack.device", -1);
   }
   value = kpy_to_python(&answer, NULL);

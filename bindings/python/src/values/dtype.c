@@ -23,8 +23,8 @@ static KpyValueClass g_class = {sizeof(KpDLDataType), FromName, NULL, "dtype_nam
 
 PyObject* kpy_dtype_new(KpDLDataType dtype) { return kpy_value_new(&g_class, &dtype); }
 int kpy_dtype_from(PyObject* object, KpDLDataType* out) { return kpy_value_from(&g_class, object, out); }
-static KpDLDataType DTypeOf(PyObject* self) { return *(KpDLDataType*)kpy_value_of(self); }
-static const char* NameOf(PyObject* self) { return kp_dtype_name(DTypeOf(self)); }
+static KpDLDataType ReadDType(PyObject* self) { return *(KpDLDataType*)kpy_value_of(self); }
+static const char* ReadName(PyObject* self) { return kp_dtype_name(ReadDType(self)); }
 static PyObject* Compare(PyObject* a, PyObject* b, int op) { return kpy_value_compare(&g_class, a, b, op); }
 
 /* "f8_e4m3fn" -> "float8_e4m3fn": what NumPy, ml_dtypes, torch and JAX call it. A name that the table lacks stays as it is. */
@@ -56,24 +56,24 @@ static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 static PyObject* GetName(PyObject* self, void* unused) {
   (void)unused;
-  return PyUnicode_FromString(NameOf(self));
+  return PyUnicode_FromString(ReadName(self));
 }
 
 static PyObject* GetBits(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong((long)DTypeOf(self).bits * DTypeOf(self).lanes);
+  return PyLong_FromLong((long)ReadDType(self).bits * ReadDType(self).lanes);
 }
 
 static PyObject* GetItemsize(PyObject* self, void* unused) {
   (void)unused;
-  return PyLong_FromLong(((long)DTypeOf(self).bits * DTypeOf(self).lanes + 7) / 8);
+  return PyLong_FromLong(((long)ReadDType(self).bits * ReadDType(self).lanes + 7) / 8);
 }
 
-static PyObject* Str(PyObject* self) { return PyUnicode_FromString(NameOf(self)); }
-static PyObject* Repr(PyObject* self) { return PyUnicode_FromFormat("kernpack.dtype(\"%s\")", NameOf(self)); }
+static PyObject* Str(PyObject* self) { return PyUnicode_FromString(ReadName(self)); }
+static PyObject* Repr(PyObject* self) { return PyUnicode_FromFormat("kernpack.dtype(\"%s\")", ReadName(self)); }
 
 static Py_hash_t Hash(PyObject* self) {
-  const KpDLDataType dtype = DTypeOf(self);
+  const KpDLDataType dtype = ReadDType(self);
   return (Py_hash_t)dtype.code * 65537 + dtype.bits * 257 + dtype.lanes;
 }
 

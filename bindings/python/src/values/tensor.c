@@ -211,7 +211,7 @@ static void Dealloc(PyObject* object) {
   Py_DECREF((PyObject*)type);
 }
 
-static PyObject* TupleOf(const int64_t* items, int32_t count) {
+static PyObject* MakeTuple(const int64_t* items, int32_t count) {
   PyObject* tuple = PyTuple_New(count);
   int32_t i;
   for (i = 0; tuple != NULL && i < count; ++i) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(items[i]));
@@ -221,7 +221,7 @@ static PyObject* TupleOf(const int64_t* items, int32_t count) {
 static PyObject* GetShape(PyObject* self, void* unused) {
   const KpDLTensor* view = kpy_tensor_view(self);
   (void)unused;
-  return view == NULL ? NULL : TupleOf(view->shape, view->ndim);
+  return view == NULL ? NULL : MakeTuple(view->shape, view->ndim);
 }
 
 static PyObject* GetStrides(PyObject* self, void* unused) { /* elements */
@@ -229,9 +229,9 @@ static PyObject* GetStrides(PyObject* self, void* unused) { /* elements */
   int64_t strides[KP_MAX_NDIM];
   (void)unused;
   if (view == NULL) return NULL;
-  if (view->strides != NULL) return TupleOf(view->strides, view->ndim);
+  if (view->strides != NULL) return MakeTuple(view->strides, view->ndim);
   kp_row_major_strides(view->ndim, view->shape, strides);
-  return TupleOf(strides, view->ndim);
+  return MakeTuple(strides, view->ndim);
 }
 
 static PyObject* GetDType(PyObject* self, void* unused) {

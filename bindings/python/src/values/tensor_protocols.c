@@ -40,7 +40,7 @@ static PyObject* UnversionedCapsule(KpObject* tensor) {
 }
 
 /* (major, minor) of a max_version argument: major, 0 for None, -1 on error. */
-static long MajorOf(PyObject* max_version) {
+static long ParseMajor(PyObject* max_version) {
   PyObject* item;
   long major;
   if (max_version == NULL || max_version == Py_None) return 0;
@@ -123,7 +123,7 @@ PyObject* kpy_tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
                                            : "kernpack.Tensor: __dlpack__ shares memory; copy=True is not supported");
     return NULL;
   }
-  major = MajorOf(max_version);
+  major = ParseMajor(max_version);
   if (major < 0) return NULL;
   if (to_host) {
     rc = CopyToHost(view, &tensor);
@@ -149,7 +149,7 @@ typedef struct BufferShape {
   Py_ssize_t strides[KP_MAX_NDIM]; /* bytes */
 } BufferShape;
 
-static const char* FormatOf(KpDLDataType dtype) {
+static const char* GetFormat(KpDLDataType dtype) {
   if (dtype.lanes != 1) return NULL;
   switch (dtype.code) {
     case KP_DTYPE_BOOL:
@@ -196,7 +196,7 @@ int kpy_tensor_get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
   if (view == NULL) return -1;
   if (view->device.device_type != KP_DEVICE_CPU)
     return BufferError("kernpack.Tensor: the buffer protocol needs CPU memory; use .to(\"cpu\")");
-  format = FormatOf(view->dtype);
+  format = GetFormat(view->dtype);
   if (((KpyTensor*)self)->read_only && (flags & PyBUF_WRITABLE))
     return BufferError("kernpack.Tensor: read-only; write to a copy");
   if (format == NULL) return BufferError("kernpack.Tensor: this dtype has no buffer format; use __dlpack__");

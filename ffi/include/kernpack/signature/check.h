@@ -51,11 +51,11 @@ class Checker {
   };
 
   // The values of parameter `index`, or destination `index - NumParams()`; none when it is None.
-  Items ItemsOf(int index) const {
+  Items GetItems(int index) const {
     const int n = p_.NumParams();
     const KpAny* a = index < n ? &f_.args[index] : &results_[index - n];
     if (a->type_index == KP_TYPE_NONE) return Items{a, 0};
-    if (KP_LIKELY(index >= n || !(FlagsOf(p_.Param(index)) & KP_PARAM_LIST))) return Items{a, 1};
+    if (KP_LIKELY(index >= n || !(GetFlags(p_.Param(index)) & KP_PARAM_LIST))) return Items{a, 1};
     const auto* list = reinterpret_cast<const KpSequenceObject*>(a->v.v_obj);
     return Items{list->data, list->size};  // NOLINT(clang-analyzer-core.NullDereference): a list has its object
   }
@@ -64,7 +64,7 @@ class Checker {
   int Pass(bool first) {
     for (int i = 0; i < p_.NumParams(); ++i) {
       const uint32_t* param = p_.Param(i);
-      const uint32_t flags = FlagsOf(param);
+      const uint32_t flags = GetFlags(param);
       const bool is_list = (flags & KP_PARAM_LIST) != 0;
       say_.who = i;
       if (!extents_.HasType(f_.args[i])) continue;
@@ -77,15 +77,15 @@ class Checker {
                             kp_any_tensor(&a) ? ": put it in brackets" : "");
         }
       }
-      const Items items = ItemsOf(i);
-      if (first && is_list && KP_UNLIKELY(KindOf(param) == KP_PARAM_INT && items.count < int64_t{param[2]})) {
+      const Items items = GetItems(i);
+      if (first && is_list && KP_UNLIKELY(GetKind(param) == KP_PARAM_INT && items.count < int64_t{param[2]})) {
         return say_.Raise("ValueError", "%S: expected a list of at least %i ints, got %i", int64_t{param[2]},
                           items.count);
       }
       for (int64_t j = 0; j < items.count; ++j) {
         say_.item = is_list ? j : -1;
         if (!extents_.HasType(items.at[j])) continue;
-        const KpDLTensor* t = KindOf(param) == KP_PARAM_TENSOR ? kp_any_tensor(&items.at[j]) : nullptr;
+        const KpDLTensor* t = GetKind(param) == KP_PARAM_TENSOR ? kp_any_tensor(&items.at[j]) : nullptr;
         if (!first) {
           if (t && extents_.HasDims(*t) && CheckWaiting(p_.words + param[2], *t)) return -1;
         } else if (t ? CheckTensor(param, *t) : CheckOther(param, items.at[j])) {
@@ -99,7 +99,7 @@ class Checker {
   int CheckOther(const uint32_t* param, const KpAny& a) const {
     const int32_t got = a.type_index;
     bool fits = false;
-    switch (KindOf(param)) {
+    switch (GetKind(param)) {
       case KP_PARAM_INT:
         fits = got == KP_TYPE_INT;
         break;
@@ -118,14 +118,14 @@ class Checker {
       case KP_PARAM_STR:
         return CheckString(param, a);
       default:
-        fits = (FlagsOf(param) & KP_PARAM_SCALAR_OK) &&
+        fits = (GetFlags(param) & KP_PARAM_SCALAR_OK) &&
                (got == KP_TYPE_FLOAT || got == KP_TYPE_INT || got == KP_TYPE_BOOL);
     }
     return KP_LIKELY(fits) ? 0 : WrongType(param, a);
   }
 
   KP_COLD int WrongType(const uint32_t* param, const KpAny& a) const {
-    const uint32_t kind = KindOf(param);
+    const uint32_t kind = GetKind(param);
     if (kind == KP_PARAM_TENSOR) {
       const bool is_list = a.type_index == KP_TYPE_ARRAY || a.type_index == KP_TYPE_LIST;
       return say_.Raise("TypeError", "%S: expected a tensor of shape %h, got %t%s", p_.words + param[2], &a,
@@ -154,12 +154,12 @@ class Checker {
       return say_.Raise("ValueError", "%S: expected a tensor of 0 to 64 dims with a shape, got %i dims",
                         int64_t{t.ndim});
     }
-    return CheckShape(p_.words + param[2], t) || CheckMemory(FlagsOf(param), t) ? -1 : 0;
+    return CheckShape(p_.words + param[2], t) || CheckMemory(GetFlags(param), t) ? -1 : 0;
   }
 
   int CheckDType(uint32_t want, KpDLDataType got) {
     const uint32_t packed = PackDType(got);
-    if (FormOf(want) == DTypeForm::kFixed) {
+    if (GetForm(want) == DTypeForm::kFixed) {
       if (KP_LIKELY(want == packed && got.lanes == 1)) return 0;
       return say_.Raise("TypeError", "%S: expected dtype %d, got %d", UnpackDType(want), got);
     }
@@ -181,9 +181,9 @@ class Checker {
 
   // How many dims before and inside the dims tuple a tensor of this contract has; false when the rank does not fit.
   static bool Split(const uint32_t* shape, int32_t ndim, int32_t* lead, int32_t* star) {
-    const int32_t spare = ndim - static_cast<int32_t>(NumDimsOf(shape));
-    const bool batch = BatchOf(shape) != Batch::kNone;
-    const bool has_star = StarOf(shape) >= 0;
+    const int32_t spare = ndim - static_cast<int32_t>(GetNumDims(shape));
+    const bool batch = GetBatch(shape) != Batch::kNone;
+    const bool has_star = GetStar(shape) >= 0;
     *lead = batch ? spare : 0;
     *star = has_star ? spare + 1 : 0;
     return batch ? spare >= 0 : has_star ? spare >= -1 : spare == 0;
@@ -193,8 +193,8 @@ class Checker {
     int32_t lead = 0;
     int32_t width = 0;
     if (KP_UNLIKELY(!Split(shape, t.ndim, &lead, &width))) return WrongRank(shape, t);
-    if (BatchOf(shape) == Batch::kBroadcast) waiting_ = true;
-    if (BatchOf(shape) == Batch::kSame) {
+    if (GetBatch(shape) == Batch::kBroadcast) waiting_ = true;
+    if (GetBatch(shape) == Batch::kSame) {
       if (f_.batch_ndim < 0) {
         f_.batch_ndim = lead;
         f_.batch_shape = t.shape;
@@ -203,11 +203,11 @@ class Checker {
       }
     }
     const int64_t* at = t.shape + lead;
-    const uint32_t n = NumDimsOf(shape);
+    const uint32_t n = GetNumDims(shape);
     for (uint32_t i = 0; i < n; ++i) {
-      const uint32_t dim = DimsOf(shape)[i];
+      const uint32_t dim = GetDims(shape)[i];
       const uint32_t operand = Operand(dim);
-      switch (DimOpOf(dim)) {
+      switch (GetDimOp(dim)) {
         case DimOp::kVar:
           if (!(f_.bound >> operand & 1)) {
             f_.bound |= uint64_t{1} << operand;
@@ -250,15 +250,15 @@ class Checker {
     int32_t lead = 0;
     int32_t width = 0;
     Split(shape, t.ndim, &lead, &width);
-    if (BatchOf(shape) == Batch::kBroadcast && f_.batch_ndim >= 0) {
+    if (GetBatch(shape) == Batch::kBroadcast && f_.batch_ndim >= 0) {
       bool fits = lead == f_.batch_ndim;
       for (int32_t i = 0; i < lead && fits; ++i) fits = extents_.MayBroadcast(t.shape[i], f_.batch_shape[i]);
       if (!fits) return WrongBatch(shape, t);
     }
     const int64_t* at = t.shape + lead;
-    for (uint32_t i = 0; i < NumDimsOf(shape); ++i) {
-      const uint32_t dim = DimsOf(shape)[i];
-      const DimOp op = DimOpOf(dim);
+    for (uint32_t i = 0; i < GetNumDims(shape); ++i) {
+      const uint32_t dim = GetDims(shape)[i];
+      const DimOp op = GetDimOp(dim);
       if (op == DimOp::kInt || op == DimOp::kCode) {
         int64_t want = 0;
         const Value value = DimValue(f_, dim, &want, extents_);
@@ -274,19 +274,19 @@ class Checker {
   }
 
   KP_COLD int WrongRank(const uint32_t* shape, const KpDLTensor& t) const {
-    const bool open = BatchOf(shape) != Batch::kNone || StarOf(shape) >= 0;
+    const bool open = GetBatch(shape) != Batch::kNone || GetStar(shape) >= 0;
     return say_.Raise("ValueError", "%S: expected shape %h (%s%i dims), got %l (%i dims)", shape,
-                      open ? "at least " : kNoText, int64_t{NumDimsOf(shape)} - (StarOf(shape) >= 0), t.shape, t.ndim,
+                      open ? "at least " : kNoText, int64_t{GetNumDims(shape)} - (GetStar(shape) >= 0), t.shape, t.ndim,
                       int64_t{t.ndim});
   }
   KP_COLD int WrongDim(const uint32_t* shape, const KpDLTensor& t, uint32_t i, int64_t want) const {
-    const uint32_t dim = DimsOf(shape)[i];
+    const uint32_t dim = GetDims(shape)[i];
     const uint32_t operand = Operand(dim);
-    const DimOp op = DimOpOf(dim);
+    const DimOp op = GetDimOp(dim);
     if (op == DimOp::kConst) return say_.Raise("ValueError", "%S: expected shape %h, got %l", shape, t.shape, t.ndim);
     if (op == DimOp::kCode) {
       return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i%f, got %l", shape, want,
-                        int64_t{i} - NumDimsOf(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
+                        int64_t{i} - GetNumDims(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
     }
     if (op == DimOp::kVar) {
       return say_.Raise("ValueError", "%S: expected shape %h with %s = %x%b, got %l", shape, p_.DimName(operand), want,
@@ -298,7 +298,7 @@ class Checker {
   KP_COLD int WrongBatch(const uint32_t* shape, const KpDLTensor& t) const {
     return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape,
                       f_.batch_ndim, ComplainOf<Extents>::kBatchBinder,
-                      BatchOf(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText, t.shape,
+                      GetBatch(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText, t.shape,
                       t.ndim);
   }
   KP_COLD int WrongStar(const uint32_t* shape, const KpDLTensor& t, uint32_t dim) const {
@@ -308,7 +308,7 @@ class Checker {
   }
 
   int CheckMemory(uint32_t flags, const KpDLTensor& t) {
-    const Layout layout = LayoutOf(t);
+    const Layout layout = GetLayout(t);
     if (KP_UNLIKELY(!layout.sane) && !extents_.MayBeSane(t)) {
       return say_.Raise("ValueError", "%S: expected sizes of at least 0 whose product fits 64 bits, got %l", t.shape,
                         t.ndim);
@@ -416,16 +416,16 @@ class Checker {
     say_.item = -1;
     for (int i = 0; i < all; ++i) {
       if (!Written(i)) continue;
-      if (KP_UNLIKELY(i < params && (FlagsOf(p_.Param(i)) & KP_PARAM_LIST))) return CheckOverlapsOfMany(all);
-      const KpDLTensor* written = kp_any_tensor(ItemsOf(i).at);
+      if (KP_UNLIKELY(i < params && (GetFlags(p_.Param(i)) & KP_PARAM_LIST))) return CheckOverlapsOfMany(all);
+      const KpDLTensor* written = kp_any_tensor(GetItems(i).at);
       if (!written) continue;
       say_.who = i;
       const Sharing itself = OverlapWithItself(*written);
       if (KP_UNLIKELY(itself != Sharing::kNone)) return SharesItsElements(*written, itself);
-      const Range range = RangeOf(*written);
+      const Range range = GetRange(*written);
       for (int j = 0; j < all; ++j) {
         if (j == i || !HoldsTensors(j)) continue;
-        const Items items = ItemsOf(j);
+        const Items items = GetItems(j);
         for (int64_t k = 0; k < items.count; ++k) {
           const KpDLTensor* other = kp_any_tensor(&items.at[k]);
           const Sharing found = other ? Overlap(*written, range, *other) : Sharing::kNone;
@@ -439,7 +439,7 @@ class Checker {
   // The same where a list is written: it may have hundreds of items, so what they reach is sorted instead of compared in pairs.
   KP_COLD int CheckOverlapsOfMany(int all) {
     size_t count = 0;
-    for (int i = 0; i < all; ++i) count += HoldsTensors(i) ? static_cast<size_t>(ItemsOf(i).count) : 0;
+    for (int i = 0; i < all; ++i) count += HoldsTensors(i) ? static_cast<size_t>(GetItems(i).count) : 0;
     Reach few[32];
     Reach* const reaches = count > 32 ? static_cast<Reach*>(malloc(count * sizeof(Reach))) : few;
     if (!reaches) return say_.Raise("MemoryError", "%i bytes", static_cast<int64_t>(count * sizeof(Reach)));
@@ -453,15 +453,15 @@ class Checker {
     for (int i = 0; i < all; ++i) {
       if (!HoldsTensors(i)) continue;
       const bool written = Written(i);
-      const Items items = ItemsOf(i);
+      const Items items = GetItems(i);
       for (int64_t k = 0; k < items.count; ++k) {
         const KpDLTensor* t = kp_any_tensor(&items.at[k]);
         if (!t) continue;
         say_.who = i;
-        say_.item = i < p_.NumParams() && (FlagsOf(p_.Param(i)) & KP_PARAM_LIST) ? k : -1;
+        say_.item = i < p_.NumParams() && (GetFlags(p_.Param(i)) & KP_PARAM_LIST) ? k : -1;
         const Sharing itself = written ? OverlapWithItself(*t) : Sharing::kNone;
         if (itself != Sharing::kNone) return SharesItsElements(*t, itself);
-        reaches[count] = Reach{RangeOf(*t), t, say_.item, i, written, 0};
+        reaches[count] = Reach{GetRange(*t), t, say_.item, i, written, 0};
         if (reaches[count].range.begin != reaches[count].range.end) ++count;
       }
     }
@@ -473,8 +473,8 @@ class Checker {
     return SharesMemory(other->who, other->item, found);
   }
 
-  bool Written(int index) const { return index >= p_.NumParams() || (FlagsOf(p_.Param(index)) & KP_PARAM_MUTATED); }
-  bool HoldsTensors(int index) const { return index >= p_.NumParams() || KindOf(p_.Param(index)) == KP_PARAM_TENSOR; }
+  bool Written(int index) const { return index >= p_.NumParams() || (GetFlags(p_.Param(index)) & KP_PARAM_MUTATED); }
+  bool HoldsTensors(int index) const { return index >= p_.NumParams() || GetKind(p_.Param(index)) == KP_PARAM_TENSOR; }
 
   KP_COLD int SharesItsElements(const KpDLTensor& t, Sharing found) const {
     for (int32_t i = 0; i < t.ndim; ++i) {

@@ -69,7 +69,7 @@ struct Clauses : Parameters {
     }
     for (uint32_t i = 0; i < num_results; ++i) {
       const uint32_t dtype = results[i * kRecord + 1];
-      const DTypeForm form = FormOf(dtype);
+      const DTypeForm form = GetForm(dtype);
       if (form != DTypeForm::kRealOf && form != DTypeForm::kComplexOf) continue;
       const uint32_t set = dtype_sets[dtype & 0xff];
       const uint32_t count = words[set] >> 16;

@@ -53,11 +53,11 @@ struct ComplainOf {
       }
       switch (*++format) {
         case 'S':
-          text << NameOf(who);
+          text << GetName(who);
           if (item >= 0) text << '[' << item << ']';
           break;
         case 'n':
-          text << NameOf(va_arg(arguments, int));
+          text << GetName(va_arg(arguments, int));
           break;
         case 's':
           text << va_arg(arguments, const char*);
@@ -120,7 +120,7 @@ struct ComplainOf {
   static constexpr uint32_t kDTypeBinder = 0xff;  // | variable << 8
 
  private:
-  const char* NameOf(int index) const {
+  const char* GetName(int index) const {
     return index < p.NumParams() ? p.ParamName(index) : p.ResultName(index - p.NumParams());
   }
 
@@ -140,13 +140,13 @@ struct ComplainOf {
     for (int i = 0; i < p.NumParams(); ++i) {
       const uint32_t* param = p.Param(i);
       const KpAny& a = frame.args[i];
-      if (KindOf(param) != KP_PARAM_TENSOR || a.type_index == KP_TYPE_NONE || !extents.HasType(a)) continue;
+      if (GetKind(param) != KP_PARAM_TENSOR || a.type_index == KP_TYPE_NONE || !extents.HasType(a)) continue;
       const KpDLTensor* t = kp_any_tensor(&a);
       const uint32_t* shape = p.words + param[2];
-      bool binds = what == kBatchBinder && BatchOf(shape) == Batch::kSame;
-      for (uint32_t j = 0; j < NumDimsOf(shape); ++j) binds |= DimsOf(shape)[j] == what;
+      bool binds = what == kBatchBinder && GetBatch(shape) == Batch::kSame;
+      for (uint32_t j = 0; j < GetNumDims(shape); ++j) binds |= GetDims(shape)[j] == what;
       if (t && !extents.HasDims(*t)) binds = false;
-      if (FormOf(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
+      if (GetForm(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
       if (!binds) continue;
       text << " (bound by " << p.ParamName(i) << ')';
       return;

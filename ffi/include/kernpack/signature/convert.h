@@ -26,7 +26,7 @@ class Converted {
   int Convert(const KpSigFrame& frame, const char* function, const Raiser& raiser, KpAny* args) {
     const View p{frame.program};
     for (int i = 0; i < p.NumParams(); ++i) {
-      if (KP_LIKELY(!IsNumber(args[i])) || KindOf(p.Param(i)) != KP_PARAM_TENSOR) continue;
+      if (KP_LIKELY(!IsNumber(args[i])) || GetKind(p.Param(i)) != KP_PARAM_TENSOR) continue;
       if (Box(frame, Complain{p, function, raiser, frame}, i, &args[i])) return -1;
     }
     if (KP_LIKELY(ConvertFloats(p, args) == 0)) return 0;
@@ -36,7 +36,7 @@ class Converted {
   // The half that needs nothing bound: ints given for floats. -1 when memory runs out; nothing is raised.
   int ConvertFloats(View p, KpAny* args) {
     for (int i = 0; i < p.NumParams(); ++i) {
-      if (KP_LIKELY(KindOf(p.Param(i)) != KP_PARAM_FLOAT || args[i].type_index == KP_TYPE_FLOAT)) continue;
+      if (KP_LIKELY(GetKind(p.Param(i)) != KP_PARAM_FLOAT || args[i].type_index == KP_TYPE_FLOAT)) continue;
       const int made = MakeFloats(&args[i]);
       if (made < 0) return -1;
       if (made) lists_[num_lists_++] = args[i];

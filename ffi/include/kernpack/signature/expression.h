@@ -167,8 +167,8 @@ struct Expressions : Names {
 
   constexpr bool NumelArgument() {
     const uint32_t p = FindParam(now);
-    if (now.kind != Tok::kName || p == kNotFound || KindOf(params + p * kRecord) != KP_PARAM_TENSOR ||
-        (FlagsOf(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
+    if (now.kind != Tok::kName || p == kNotFound || GetKind(params + p * kRecord) != KP_PARAM_TENSOR ||
+        (GetFlags(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
       return Fail(Reason::kNotATensorParameter);
     }
     if (!Push(Op::kNumel, p)) return false;

@@ -14,7 +14,7 @@ struct KnownExtents {
   bool Meet(int64_t a, int64_t b) const { return a == b; }
   // Whether an extent may broadcast to another: be equal to it, or 1.
   bool MayBroadcast(int64_t extent, int64_t to) const { return extent == 1 || extent == to; }
-  // Whether the tensor's size, which LayoutOf found not to be sane, may be so all the same.
+  // Whether the tensor's size, which GetLayout found not to be sane, may be so all the same.
   bool MayBeSane(const KpDLTensor&) const { return false; }
   // Whether it is a number; *extent is that number then.
   bool Read(int64_t*) const { return true; }
@@ -27,7 +27,7 @@ struct KnownExtents {
   bool Numel(const KpAny& a, int64_t* out) const {
     const KpDLTensor* t = kp_any_tensor(&a);
     *out = 1;
-    for (int32_t i = 0; t && i < t->ndim; ++i) *out *= t->shape[i];  // LayoutOf found it sane
+    for (int32_t i = 0; t && i < t->ndim; ++i) *out *= t->shape[i];  // GetLayout found it sane
     return true;
   }
   // Whether what nothing binds, or no expression can tell, is left to the run; *extent stands for it then.

@@ -13,7 +13,7 @@ struct Layout {
   bool empty;
 };
 
-inline Layout LayoutOf(const KpDLTensor& t) {
+inline Layout GetLayout(const KpDLTensor& t) {
   Layout out{true, true, false};
   int64_t elements = 1;
   for (int32_t i = t.ndim; i-- > 0;) {
@@ -28,7 +28,7 @@ inline Layout LayoutOf(const KpDLTensor& t) {
 }
 
 // Whether the elements follow each other in row-major order.
-inline bool IsCompact(const KpDLTensor& t) { return LayoutOf(t).contiguous; }
+inline bool IsCompact(const KpDLTensor& t) { return GetLayout(t).contiguous; }
 
 // Bytes an element's address must be a multiple of; a power of two.
 inline uint32_t Alignment(KpDLDataType t) {
@@ -42,7 +42,7 @@ struct Range {
   uint64_t end;
 };
 
-inline Range RangeOf(const KpDLTensor& t) {
+inline Range GetRange(const KpDLTensor& t) {
   uint64_t low = 0;
   uint64_t high = 1;
   uint64_t compact = 1;

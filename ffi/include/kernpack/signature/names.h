@@ -138,18 +138,18 @@ struct Names : Emitter {
   constexpr bool ResolveInt(uint32_t i) {
     const uint32_t p = FindParam(ints.at[i]);
     const bool is_item = int_items[i] != 0;
-    if (p == kNotFound || KindOf(params + p * kRecord) != KP_PARAM_INT ||
-        (FlagsOf(params + p * kRecord) & KP_PARAM_OPTIONAL)) {
+    if (p == kNotFound || GetKind(params + p * kRecord) != KP_PARAM_INT ||
+        (GetFlags(params + p * kRecord) & KP_PARAM_OPTIONAL)) {
       return Fail(is_item ? Reason::kNotAListOfInts : Reason::kNotAnIntParameter, ints.at[i].begin);
     }
-    const bool is_list = (FlagsOf(params + p * kRecord) & KP_PARAM_LIST) != 0;
+    const bool is_list = (GetFlags(params + p * kRecord) & KP_PARAM_LIST) != 0;
     if (is_list != is_item) {
       return Fail(is_item ? Reason::kNotAListOfInts : Reason::kListNeedsAnIndex, ints.at[i].begin);
     }
     int_params[i] = p;
     uint32_t* record = params + p * kRecord;
     if (is_item && record[2] < int_items[i]) record[2] = int_items[i];
-    const bool has_default = (FlagsOf(record) & KP_PARAM_HAS_DEFAULT) != 0;
+    const bool has_default = (GetFlags(record) & KP_PARAM_HAS_DEFAULT) != 0;
     return !has_default || !is_item || words[record[3]] >> 8 >= int_items[i] ||
            Fail(Reason::kDefaultTooShort, ints.at[i].begin);
   }

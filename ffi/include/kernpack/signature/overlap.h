@@ -61,7 +61,7 @@ struct Runs {
   }
 };
 
-// Whether two tensors with elements share a byte; their ranges meet, and have the same base (RangeOf).
+// Whether two tensors with elements share a byte; their ranges meet, and have the same base (GetRange).
 KP_COLD inline Sharing SharedBytes(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b,
                                    const Range& b_range) {
   const Runs x(a);
@@ -128,7 +128,7 @@ KP_COLD inline Sharing SharedElements(const KpDLTensor& t) {
 inline Sharing Overlap(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b) {
   if (a.device.device_type != b.device.device_type || a.device.device_id != b.device.device_id) return Sharing::kNone;
   if (a.data != b.data && DataIsHandle(a.device.device_type)) return Sharing::kNone;
-  const Range b_range = RangeOf(b);
+  const Range b_range = GetRange(b);
   if (a_range.begin >= b_range.end || b_range.begin >= a_range.end) return Sharing::kNone;
   if (a_range.begin == a_range.end) return Sharing::kNone;
   return SharedBytes(a, a_range, b, b_range);

@@ -25,7 +25,7 @@ struct Parameters : Defaults {
       if (Is('*')) return Fail(Reason::kStarStartsKeywordOnly);
       const uint32_t begin = now.begin;
       if (!Parameter(keyword_only)) return false;
-      const bool has_default = FlagsOf(params + (num_params - 1) * kRecord) & KP_PARAM_HAS_DEFAULT;
+      const bool has_default = GetFlags(params + (num_params - 1) * kRecord) & KP_PARAM_HAS_DEFAULT;
       if (!keyword_only) {
         ++num_positional;
         if (had_default && !has_default) return Fail(Reason::kDefaultBeforeNoDefault, begin);
@@ -184,7 +184,7 @@ struct Parameters : Defaults {
   constexpr void Bind(bool sure) {
     dims.bound |= shape_dims;
     stars.bound |= shape_stars;
-    const bool var = FormOf(type_dtype) == DTypeForm::kVar;
+    const bool var = GetForm(type_dtype) == DTypeForm::kVar;
     if (var) dtypes.bound |= 1u << (type_dtype & 0xff);
     batch_bound |= shape_batch == Batch::kSame;
     if (!sure) return;
@@ -256,8 +256,8 @@ struct Parameters : Defaults {
       Next();
     }
     const uint32_t p = FindParam(name);
-    if (p == kNotFound || KindOf(params + p * kRecord) != KP_PARAM_DTYPE ||
-        (FlagsOf(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
+    if (p == kNotFound || GetKind(params + p * kRecord) != KP_PARAM_DTYPE ||
+        (GetFlags(params + p * kRecord) & (KP_PARAM_OPTIONAL | KP_PARAM_LIST))) {
       return Fail(p != kNotFound       ? Reason::kNotADTypeParameter
                   : IsBlockDType(name) ? Reason::kReservedBlockDType
                                        : Reason::kUnknownDType,

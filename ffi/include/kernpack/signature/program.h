@@ -112,7 +112,7 @@ enum class Op : uint32_t {
 enum class Relation : uint32_t { kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kRelationCount };
 
 // The oldest ABI (as KP_ABI_VERSION) whose hosts read a program; 0 where the words aren't a program.
-constexpr uint32_t AbiOf(const uint32_t* words, uint32_t count) {
+constexpr uint32_t GetAbi(const uint32_t* words, uint32_t count) {
   if (!words || !count || (words[kHeadMagic] & 0xffff0000) != kMagic) return 0;
   return (words[kHeadMagic] >> 8 & 0xff) << 16 | (words[kHeadMagic] & 0xff);
 }
@@ -170,17 +170,17 @@ constexpr KpDLDataType UnpackDType(uint32_t dtype) {
   return KpDLDataType{static_cast<uint8_t>(dtype & 0xff), static_cast<uint8_t>(dtype >> 8 & 0xff), 1};
 }
 
-constexpr uint32_t KindOf(const uint32_t* param) { return param[0] >> 16 & 0x7f; }
+constexpr uint32_t GetKind(const uint32_t* param) { return param[0] >> 16 & 0x7f; }
 // Of a tensor that is taken with any strides (its flags say KP_PARAM_STRIDED too) and handed to the kernel compact.
 constexpr bool IsMarkedCompact(const uint32_t* param) { return (param[0] & kCompactMark) != 0; }
-constexpr uint32_t FlagsOf(const uint32_t* record) { return record[0] >> 24; }
-constexpr DTypeForm FormOf(uint32_t dtype) { return static_cast<DTypeForm>(dtype >> 16); }
-constexpr uint32_t NumDimsOf(const uint32_t* shape) { return shape[0] & 0xff; }
-constexpr Batch BatchOf(const uint32_t* shape) { return static_cast<Batch>(shape[0] >> 8 & 0xff); }
+constexpr uint32_t GetFlags(const uint32_t* record) { return record[0] >> 24; }
+constexpr DTypeForm GetForm(uint32_t dtype) { return static_cast<DTypeForm>(dtype >> 16); }
+constexpr uint32_t GetNumDims(const uint32_t* shape) { return shape[0] & 0xff; }
+constexpr Batch GetBatch(const uint32_t* shape) { return static_cast<Batch>(shape[0] >> 8 & 0xff); }
 // Position of the star among the dims, or -1.
-constexpr int StarOf(const uint32_t* shape) { return static_cast<int>(shape[0] >> 16) - 1; }
-constexpr const uint32_t* DimsOf(const uint32_t* shape) { return shape + 2; }
-constexpr DimOp DimOpOf(uint32_t dim) { return static_cast<DimOp>(dim & 0xff); }
+constexpr int GetStar(const uint32_t* shape) { return static_cast<int>(shape[0] >> 16) - 1; }
+constexpr const uint32_t* GetDims(const uint32_t* shape) { return shape + 2; }
+constexpr DimOp GetDimOp(uint32_t dim) { return static_cast<DimOp>(dim & 0xff); }
 constexpr uint32_t Operand(uint32_t word) { return word >> 8; }
 
 }  // namespace signature

@@ -10,7 +10,7 @@ namespace signature {
 // lanes is 0 where a variable has no dtype yet.
 inline KpDLDataType ResultDType(const KpSigFrame& frame, uint32_t dtype) {
   const uint32_t index = dtype & 0xff;
-  const DTypeForm form = FormOf(dtype);
+  const DTypeForm form = GetForm(dtype);
   if (form == DTypeForm::kFixed) return UnpackDType(dtype);
   if (form == DTypeForm::kParam) return frame.args[index].v.v_dtype;
   KpDLDataType t = frame.dtypes[index];
@@ -30,7 +30,7 @@ template <class Extents = KnownExtents>
 inline Value DimValue(const KpSigFrame& frame, uint32_t dim, int64_t* out, const Extents& extents = Extents()) {
   const View p{frame.program};
   const uint32_t operand = Operand(dim);
-  switch (DimOpOf(dim)) {
+  switch (GetDimOp(dim)) {
     case DimOp::kVar:
       *out = frame.dims[operand];
       return frame.bound >> operand & 1 ? Value::kOk : Value::kUnbound;
@@ -94,7 +94,7 @@ KP_COLD inline int BadResult(ComplainOf<Extents> say, int index, const uint32_t*
                      "%S: expected arguments that fix its shape %h and dtype, got only empty lists or numbers", shape);
   }
   if (value == Value::kNegative) return say.Raise("ValueError", "%S: expected shape %h, got a negative size", shape);
-  const bool code = DimOpOf(dim) == DimOp::kCode;
+  const bool code = GetDimOp(dim) == DimOp::kCode;
   return say.Raise("ValueError", "%S: expected shape %h, got %v", shape, value,
                    code ? say.p.words + Operand(dim) : say.p.words, code ? 1u : 0u);
 }
@@ -111,17 +111,17 @@ KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function
   uint32_t dim = 0;
   out->dtype = ResultDType(frame, record[1]);
   if (!out->dtype.lanes) value = Value::kUnbound;
-  if (value == Value::kOk && BatchOf(contract) == Batch::kSame)
+  if (value == Value::kOk && GetBatch(contract) == Batch::kSame)
     value = builder.Add(frame.batch_shape, frame.batch_ndim);
-  for (uint32_t i = 0; i < NumDimsOf(contract) && value == Value::kOk; ++i) {
-    dim = DimsOf(contract)[i];
-    if (DimOpOf(dim) == DimOp::kStar) {
+  for (uint32_t i = 0; i < GetNumDims(contract) && value == Value::kOk; ++i) {
+    dim = GetDims(contract)[i];
+    if (GetDimOp(dim) == DimOp::kStar) {
       value = builder.Add(frame.star_shape[Operand(dim)], frame.star_ndim[Operand(dim)]);
       continue;
     }
     int64_t size = 0;
     value = DimValue(frame, dim, &size, extents);
-    if (value == Value::kOk && size < 0 && DimOpOf(dim) != DimOp::kVar) value = Value::kNegative;
+    if (value == Value::kOk && size < 0 && GetDimOp(dim) != DimOp::kVar) value = Value::kNegative;
     if (value == Value::kUnbound && extents.Defer(&size)) value = Value::kOk;
     if (value == Value::kOk) value = builder.Add(&size, 1);
   }

@@ -82,7 +82,7 @@ KP_COLD inline bool StoreNumber(const KpAny& a, KpDLDataType t, void* out) {
 KP_COLD inline int BoxScalar(const KpSigFrame& frame, int index, Complain say, ScalarBox* box, KpAny* arg) {
   const uint32_t* record = say.p.Param(index);
   const KpDLDataType dtype = ResultDType(frame, record[1]);
-  const bool on_cpu = frame.device.device_type <= KP_DEVICE_CPU || (FlagsOf(record) & KP_PARAM_ON_CPU);
+  const bool on_cpu = frame.device.device_type <= KP_DEVICE_CPU || (GetFlags(record) & KP_PARAM_ON_CPU);
   box->tensor = KpDLTensor{box->data, KpDLDevice{KP_DEVICE_CPU, 0}, 0, dtype, nullptr, nullptr, 0};
   if (on_cpu && dtype.lanes && StoreNumber(*arg, dtype, box->data)) {
     *arg = kp_none();

@@ -35,7 +35,7 @@ KP_COLD inline int MakeArray(uint32_t count, KpAny* out) {
   return 0;
 }
 
-inline KpAny FloatOf(KpAny number) {
+inline KpAny ToFloatValue(KpAny number) {
   if (number.type_index == KP_TYPE_INT) number.v.v_float = static_cast<double>(number.v.v_int);
   number.type_index = KP_TYPE_FLOAT;
   return number;
@@ -44,7 +44,7 @@ inline KpAny FloatOf(KpAny number) {
 // Makes FLOATs of the INTs that a check let pass for a `float` or a `list[float]`, so that kernels in C may read v_float. 1: *a is
 // a new list, which the caller owns; 0: there is nothing to own; -1: memory ran out.
 KP_COLD inline int MakeFloats(KpAny* a) {
-  if (a->type_index == KP_TYPE_INT) *a = FloatOf(*a);
+  if (a->type_index == KP_TYPE_INT) *a = ToFloatValue(*a);
   if (a->type_index != KP_TYPE_ARRAY && a->type_index != KP_TYPE_LIST) return 0;
   const auto* given = reinterpret_cast<const KpSequenceObject*>(a->v.v_obj);
   bool ints = false;
@@ -53,7 +53,7 @@ KP_COLD inline int MakeFloats(KpAny* a) {
   const auto count = static_cast<uint32_t>(given->size);
   if (count != given->size || MakeArray(count, a)) return -1;
   KpAny* items = reinterpret_cast<KpSequenceObject*>(a->v.v_obj)->data;
-  for (uint32_t i = 0; i < count; ++i) items[i] = FloatOf(given->data[i]);
+  for (uint32_t i = 0; i < count; ++i) items[i] = ToFloatValue(given->data[i]);
   return 1;
 }
 

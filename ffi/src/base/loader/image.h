@@ -31,7 +31,7 @@ int InspectImage(const char* path, std::span<const char> content, Image* out);
 // shared object that can be read.
 std::string QueryOfOtherMajor(std::span<const char> content, std::string_view prefix, std::string_view own);
 // The major that such a name ends with; the largest number there is for one that is larger.
-unsigned long MajorOf(const std::string& query, std::string_view prefix);
+unsigned long ParseMajor(const std::string& query, std::string_view prefix);
 
 }  // namespace kernpack::host
 

@@ -42,7 +42,7 @@ int RefuseOtherMajor(const char* path, const std::string& query) {
   const std::string digits = query.substr(std::string_view(KP_MODULE_QUERY_PREFIX).size());
   const std::string text =
       OtherMajorText("needs a host of ABI " + digits + ".x (it exports " + query + ")", "ABI", KP_ABI_VERSION,
-                     MajorOf(query, KP_MODULE_QUERY_PREFIX),
+                     ParseMajor(query, KP_MODULE_QUERY_PREFIX),
                      "install a newer build of the module, or rebuild it with this version of kernpack-sdk");
   return kp_raise("ImportError", "kernpack.load: '%s' %s", path, text.c_str());
 }
@@ -84,7 +84,7 @@ std::string QueryOfOtherMajor(std::span<const char> content, std::string_view pr
   return has_own ? std::string() : other;
 }
 
-unsigned long MajorOf(const std::string& query, std::string_view prefix) {
+unsigned long ParseMajor(const std::string& query, std::string_view prefix) {
   return std::strtoul(query.c_str() + prefix.size(), nullptr, 10);
 }
 

@@ -78,7 +78,7 @@ bool EndsWith(std::string_view path, std::string_view locked) {
          (path.size() > locked.size() && path.ends_with(locked) && path[path.size() - locked.size() - 1] == '/');
 }
 
-std::string NameOf(const json& wheel) {
+std::string GetName(const json& wheel) {
   return wheel["name"].get<std::string>() + " " + wheel["version"].get<std::string>();
 }
 
@@ -90,7 +90,7 @@ int RefuseUnlisted(const char* function, const char* path, const std::string& ha
       return kp_raise("ImportError",
                       "%s: '%s' isn't the file that the lock '%s' lists for %s: the lock says %s, the file has %s; "
                       "install that version again, or run `kernpack lock` if the change is wanted",
-                      function, path, lock_path.c_str(), NameOf(wheel).c_str(), locked.get<std::string>().c_str(),
+                      function, path, lock_path.c_str(), GetName(wheel).c_str(), locked.get<std::string>().c_str(),
                       hash.c_str());
     }
   }
@@ -140,7 +140,7 @@ int VerifyAgainstLock(const char* function, const char* path, const std::string&
       return kp_raise("ImportError",
                       "%s: '%s' is of %s, which the lock '%s' lists for ABI %llu; this host has ABI %d, so install "
                       "a kernpack of that ABI, or a build of the wheel for this one",
-                      function, path, NameOf(wheel).c_str(), lock_path.c_str(),
+                      function, path, GetName(wheel).c_str(), lock_path.c_str(),
                       static_cast<unsigned long long>(wheel["abi"].get<uint64_t>()), KP_ABI_MAJOR);
     }
   }

@@ -6,7 +6,7 @@
 #include "base/guard.h"
 #include "devices/call/context.h"
 #include "devices/observers.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "base/services.h"
 #include "values/object/object.h"
 

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/fork.h"
-#include "base/loaded.h"
+#include "base/loaded_libraries.h"
 
 namespace kernpack::host {
 namespace {

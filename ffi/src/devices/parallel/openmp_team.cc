@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "devices/parallel/crowding.h"
+#include "devices/parallel/cpu_contention.h"
 #include "devices/parallel/pool.h"
 
 namespace kernpack::host {

@@ -17,7 +17,7 @@
 #include "base/leaked.h"
 #include "base/read_once.h"
 #include "base/log.h"
-#include "devices/parallel/crowding.h"
+#include "devices/parallel/cpu_contention.h"
 #include "devices/parallel/spin.h"
 #include "devices/parallel/worker.h"
 

@@ -6,7 +6,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "devices/observers.h"
 #include "base/services.h"
 #include "values/object/object.h"

@@ -10,7 +10,7 @@
 #include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "devices/observers.h"
 #include "base/services.h"
 #include "base/log.h"

@@ -28,10 +28,10 @@ using UsageKey = std::tuple<std::string, uint32_t, std::string>;  // module, sco
 
 std::string DeviceName(KpDLDevice device) { return device.device_type == 0 ? std::string() : DeviceText(device); }
 
-UsageKey GroupOf(const KeyView& key) { return {std::string(key.module), key.scope, DeviceName(key.device)}; }
+UsageKey MakeUsageKey(const KeyView& key) { return {std::string(key.module), key.scope, DeviceName(key.device)}; }
 
 // Of what the value itself holds; what a container's items hold is not counted.
-uint64_t BytesOf(const KpAny& value) {
+uint64_t CountBytes(const KpAny& value) {
   if (value.type_index == KP_TYPE_TENSOR) return static_cast<uint64_t>(NumBytes(*kp_any_tensor(&value)));
   KpBytes text{};
   if (kp_any_str(&value, &text)) return text.size;
@@ -42,12 +42,12 @@ uint64_t BytesOf(const KpAny& value) {
 int WriteStats(KpAny* out) {
   std::map<UsageKey, Usage> usage;
   StorageTable::Get().ForEach([&](const KeyView& key, const KpAny& value) {
-    Usage& group = usage[GroupOf(key)];
+    Usage& group = usage[MakeUsageKey(key)];
     ++group.keys;
-    group.bytes += BytesOf(value);
+    group.bytes += CountBytes(value);
   });
   ForEachWorkspace([&](const KeyView& key, uint64_t bytes) {
-    Usage& group = usage[GroupOf(key)];
+    Usage& group = usage[MakeUsageKey(key)];
     ++group.workspaces;
     group.workspace_bytes += bytes;
   });

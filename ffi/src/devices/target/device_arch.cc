@@ -24,7 +24,7 @@ std::optional<std::string> FromExtension(KpDLDevice device) {
 }
 
 // The table of a device that exists; NULL otherwise, with no error raised.
-const KpDeviceApi* TableOf(KpDLDevice device) {
+const KpDeviceApi* GetTable(KpDLDevice device) {
   OwnedAny exists;
   const KpDeviceApi* api = nullptr;
   if (kp_device_get_attr(device, KP_ATTR_EXIST, exists.out()) == 0 && exists.get().v.v_int != 0 &&
@@ -45,7 +45,7 @@ std::optional<std::string> Text(const KpAny& value) {
 
 std::optional<std::string> DeviceArch(KpDLDevice device) {
   if (auto arch = FromExtension(device)) return arch;
-  const KpDeviceApi* api = TableOf(device);
+  const KpDeviceApi* api = GetTable(device);
   if (api == nullptr) return std::nullopt;
   OwnedAny arch;
   if (api->get_property(api, device, kp_bytes("arch"), arch.out()) != 0) kp_error_clear();
@@ -53,7 +53,7 @@ std::optional<std::string> DeviceArch(KpDLDevice device) {
 }
 
 std::optional<TargetMatch> AskBackend(std::string_view target, KpDLDevice device) {
-  const KpDeviceApi* api = TableOf(device);
+  const KpDeviceApi* api = GetTable(device);
   // DLPack's types have rules of their own in target_match.cc, which their backends need not repeat.
   if (api == nullptr || (Forwarding(api).inner->match_target == nullptr && Forwarding(api).backend->device_type != 0)) {
     return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include "base/guard.h"
 #include "devices/call/context.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "devices/observers.h"
 #include "base/services.h"
 #include "values/tensor/dltensor.h"

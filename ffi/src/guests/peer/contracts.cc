@@ -22,12 +22,12 @@ using From = PassedArgument::From;
 
 // Where a dim stands by itself: the axis, from the back where the number of dims before it may differ. False: nowhere.
 bool FindAxis(signature::View view, const uint32_t* shape, std::string_view name, int32_t* axis) {
-  const auto dims = static_cast<int32_t>(signature::NumDimsOf(shape));
-  const int32_t star = signature::StarOf(shape);
-  const bool batch = signature::BatchOf(shape) != signature::Batch::kNone;
+  const auto dims = static_cast<int32_t>(signature::GetNumDims(shape));
+  const int32_t star = signature::GetStar(shape);
+  const bool batch = signature::GetBatch(shape) != signature::Batch::kNone;
   for (int32_t i = 0; i < dims; ++i) {
-    const uint32_t dim = signature::DimsOf(shape)[i];
-    if (signature::DimOpOf(dim) != signature::DimOp::kVar || view.DimName(signature::Operand(dim)) != name) continue;
+    const uint32_t dim = signature::GetDims(shape)[i];
+    if (signature::GetDimOp(dim) != signature::DimOp::kVar || view.DimName(signature::Operand(dim)) != name) continue;
     *axis = batch || (star >= 0 && star < i) ? i - dims : i;
     return true;
   }
@@ -61,11 +61,11 @@ class Adder {
       return Refuse("'" + std::string(path_) + "' has a function of this name, and the contract calls '" + foreign +
                     "': give the contract another name");
     }
-    if (InfoOf(*found).signature != nullptr) return Refuse("a second contract for '" + foreign + "'; keep one");
-    KpFunctionInfo info = InfoOf(*found);
+    if (GetInfo(*found).signature != nullptr) return Refuse("a second contract for '" + foreign + "'; keep one");
+    KpFunctionInfo info = GetInfo(*found);
     info.signature = Keep(item_.at("contract").get<std::string>());
     const KpSignature* signature = nullptr;
-    if (ContractOf(info, name_.c_str(), KP_ABI_VERSION, &signature) != 0) return RefuseAsRaised();
+    if (ParseContract(info, name_.c_str(), KP_ABI_VERSION, &signature) != 0) return RefuseAsRaised();
     view_ = {kp_signature_program(signature)};
     auto by = std::make_unique<ContractCall>(
         ContractCall{found->call, info.context, name_, foreign, view_.NumParams() + view_.NumResults(), {}});
@@ -97,7 +97,7 @@ class Adder {
 
   const KpFunctionDef* FindDefinition(const std::string& name) const {
     const auto is_it = [&](const KpFunctionDef& one) {
-      return name == one.name && InfoOf(one).kind == KP_DEF_FUNCTION;
+      return name == one.name && GetInfo(one).kind == KP_DEF_FUNCTION;
     };
     const auto found = std::find_if(table_->functions.begin(), table_->functions.end(), is_it);
     return found == table_->functions.end() ? nullptr : &*found;
@@ -107,7 +107,7 @@ class Adder {
     constexpr size_t kMost = 20;
     std::string names;
     for (size_t i = 0; i < std::min(kMost, table_->functions.size()); ++i) {
-      if (InfoOf(table_->functions[i]).kind == KP_DEF_FUNCTION)
+      if (GetInfo(table_->functions[i]).kind == KP_DEF_FUNCTION)
         names += (i ? ", " : "") + std::string(table_->functions[i].name);
     }
     return names + (table_->functions.size() > kMost ? ", ..." : "");
@@ -174,8 +174,8 @@ class Adder {
       for (int i = 0; i < view_.NumParams() + view_.NumResults(); ++i) {
         const bool is_param = i < view_.NumParams();
         const uint32_t* record = is_param ? view_.Param(i) : view_.Result(i - view_.NumParams());
-        if (is_param && (signature::KindOf(record) != KP_PARAM_TENSOR || IsTensorList(view_, i))) continue;
-        if ((is_param && (signature::FlagsOf(record) & KP_PARAM_OPTIONAL) != 0) != optional) continue;
+        if (is_param && (signature::GetKind(record) != KP_PARAM_TENSOR || IsTensorList(view_, i))) continue;
+        if ((is_param && (signature::GetFlags(record) & KP_PARAM_OPTIONAL) != 0) != optional) continue;
         out->index = i;
         if (FindAxis(view_, view_.words + record[2], name, &out->axis)) return 0;
       }

@@ -96,7 +96,7 @@ int PeerRequire(const char* path) {
         "`pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path",
         path, kName, why.c_str());
   }
-  const PeerVersion version = PeerVersionOf(handle);
+  const PeerVersion version = GetPeerVersion(handle);
   if (!IsSupported(version) || !Find(handle, "TVMFFIEnvSetStream", &state.library.set_stream) ||
       !Find(handle, "TVMFFIEnvSetDLPackManagedTensorAllocator", &state.library.set_allocator)) {
     return kp_raise(

@@ -4,7 +4,7 @@
 #include <kernpack/host/host.h>
 
 #include "shared/bytes.h"
-#include "base/loaded.h"
+#include "base/loaded_libraries.h"
 #include "values/object/object.h"
 #include "guests/peer/peer.h"
 #include "guests/peer/version.h"
@@ -21,7 +21,7 @@ constinit LookedUp<ErrorSlot> g_slot;
 
 bool FindSlot(ErrorSlot* out) {
   void* library = FindLoaded("libtvm_ffi.so");
-  if (library == nullptr || !IsSupported(PeerVersionOf(library))) return false;
+  if (library == nullptr || !IsSupported(GetPeerVersion(library))) return false;
   out->move_from_raised = reinterpret_cast<void (*)(void**)>(dlsym(library, "TVMFFIErrorMoveFromRaised"));
   out->set_raised = reinterpret_cast<void (*)(void*)>(dlsym(library, "TVMFFIErrorSetRaised"));
   return out->move_from_raised != nullptr && out->set_raised != nullptr;

@@ -4,7 +4,7 @@
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
-#include "base/loaded.h"
+#include "base/loaded_libraries.h"
 #include "values/object/object.h"
 #include "guests/peer/library.h"
 #include "guests/peer/peer.h"
@@ -28,7 +28,7 @@ void ReadSymbol(void* library, const char* name, F* out) {
 
 bool SearchFunctions(Functions* out) {
   void* library = FindLoaded("libtvm_ffi.so");
-  if (library == nullptr || !IsSupported(PeerVersionOf(library))) return false;
+  if (library == nullptr || !IsSupported(GetPeerVersion(library))) return false;
   ReadSymbol(library, "TVMFFIFunctionGetGlobal", &out->get_global);
   ReadSymbol(library, "TVMFFIBigIntFromByteArray", &out->big_int_new);
   ReadSymbol(library, "TVMFFIBigIntGetContentByteArray", &out->big_int_words);

@@ -90,7 +90,7 @@ int BuildPeerModule(const Library& library, std::string_view contracts, KpLoaded
   }
   if (!contracts.empty() && AddContracts(contracts, library.path.c_str(), &table) != 0) return -1;
   out->parts = {Part{nullptr, nullptr, library.path.c_str(), table.functions}};
-  return contracts.empty() || IndexOf(*out) != nullptr ? 0 : -1;  // an index checks gradients
+  return contracts.empty() || GetIndex(*out) != nullptr ? 0 : -1;  // an index checks gradients
 }
 
 }  // namespace kernpack::host

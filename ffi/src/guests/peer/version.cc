@@ -4,7 +4,7 @@
 
 namespace kernpack::host {
 
-PeerVersion PeerVersionOf(void* handle) noexcept {
+PeerVersion GetPeerVersion(void* handle) noexcept {
   PeerVersion version{0, 0, 0};
   const auto get = reinterpret_cast<void (*)(PeerVersion*)>(dlsym(handle, "TVMFFIGetVersion"));
   if (get != nullptr) get(&version);

@@ -27,7 +27,7 @@ constexpr bool IsSupported(const PeerVersion& version) {
 }
 
 // The version of the library at the handle (dlopen's). Call it before any other function of the library. All 0 if it is unknown.
-PeerVersion PeerVersionOf(void* handle) noexcept;
+PeerVersion GetPeerVersion(void* handle) noexcept;
 
 }  // namespace kernpack::host
 

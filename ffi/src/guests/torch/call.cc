@@ -3,7 +3,7 @@
 #include <kernpack/signature/typed_call.h>
 
 #include "base/guard.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "values/signature/signature.h"
 #include "guests/torch/arguments.h"
 

@@ -31,7 +31,7 @@ Op DescribeOp(const KpLoadedFunction* function);
 int CallOp(const Op& op, Value* stack, uint64_t num_inputs, uint64_t num_outputs) noexcept;
 
 // torch's schema: "rms_norm(Tensor x, ...) -> Tensor". `overload` is "" or "out".
-std::string SchemaOf(const Op& op, const char* overload);
+std::string FormatSchema(const Op& op, const char* overload);
 
 // A kernel for torch that calls `op`; nothing else of torch's carries a pointer to us. NULL when all are taken.
 BoxedKernel TakeStub(const Op* op);

@@ -78,7 +78,7 @@ class Registration {
   }
 
   int Define(const Op& op, const char* overload, BoxedKernel stub) {
-    const std::string schema = SchemaOf(op, overload);
+    const std::string schema = FormatSchema(op, overload);
     const std::string name = schema.substr(0, schema.find('('));
     const int rc = shim_.torch_library_def_with_tags != nullptr
                        ? DefineTagged(op, schema)

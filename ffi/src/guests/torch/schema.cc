@@ -17,7 +17,7 @@ namespace {
 
 const char* const kTypes[] = {"Tensor", "SymInt", "float", "bool", "ScalarType", "Device", "str"};  // by KpParamKind
 
-std::string TypeOf(const Op::Param& param, int index) {
+std::string FormatType(const Op::Param& param, int index) {
   std::string type = kTypes[param.kind];
   if (param.flags & KP_PARAM_MUTATED) type.append("(m").append(std::to_string(index)).append("!)");
   if (param.flags & KP_PARAM_LIST) type += "[]";
@@ -102,7 +102,7 @@ std::string Parameters(const Op& op, bool out) {
     const KpSigParam& param = params[static_cast<size_t>(i)];
     if (i == positional) add("*");
     const std::optional<std::string> value = i < required ? std::nullopt : Default(param);
-    add(TypeOf(op.params[static_cast<size_t>(i)], i) + " " + InSchema(param.name) + (value ? "=" + *value : ""));
+    add(FormatType(op.params[static_cast<size_t>(i)], i) + " " + InSchema(param.name) + (value ? "=" + *value : ""));
   }
   if (!out) return text;
   if (positional == count) add("*");
@@ -124,7 +124,7 @@ std::string Results(const Op& op, bool out) {
 
 }  // namespace
 
-std::string SchemaOf(const Op& op, const char* overload) {
+std::string FormatSchema(const Op& op, const char* overload) {
   const bool out = std::string_view(overload) == "out";
   const std::string name = op.function->name + (*overload ? std::string(".") + overload : std::string());
   return name + "(" + Parameters(op, out) + ") -> " + Results(op, out);

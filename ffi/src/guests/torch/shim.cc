@@ -6,7 +6,7 @@
 
 #include <kernpack/host/host.h>
 
-#include "base/loaded.h"
+#include "base/loaded_libraries.h"
 
 namespace kernpack::torch {
 namespace {

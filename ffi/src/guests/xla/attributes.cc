@@ -12,7 +12,7 @@ namespace {
 std::string_view View(const Span& span) { return {span.data, span.size}; }
 int Length(std::string_view text) { return static_cast<int>(text.size()); }
 
-const char* NameOf(AttributeType type) {
+const char* GetName(AttributeType type) {
   switch (type) {
     case AttributeType::kArray:
       return "an array";
@@ -152,7 +152,7 @@ int AttributeReader::Missing(std::string_view name) {
 
 int AttributeReader::Wrong(std::string_view name, const char* expected, AttributeType got) {
   return kp_raise("TypeError", "%s: %.*s: expected %s, got %s of another type as XLA attribute", function_,
-                  Length(name), name.data(), expected, NameOf(got));
+                  Length(name), name.data(), expected, GetName(got));
 }
 
 int AttributeReader::String(std::string_view name, bool required, std::string_view* out) {

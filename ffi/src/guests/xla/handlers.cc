@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/loader/float_environment.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "guests/xla/call_site.h"
 #include "guests/xla/execute.h"
 #include "guests/xla/runtime.h"

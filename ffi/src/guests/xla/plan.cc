@@ -14,7 +14,9 @@
 namespace kernpack::xla {
 namespace {
 
-const Buffer& BufferOf(const BufferList& list, int64_t index) { return *static_cast<const Buffer*>(list.items[index]); }
+const Buffer& GetBuffer(const BufferList& list, int64_t index) {
+  return *static_cast<const Buffer*>(list.items[index]);
+}
 
 KpAny Tagged(int32_t type_index) {
   KpAny value = {};
@@ -124,7 +126,7 @@ class Builder {
 
   int ViewAll(const BufferList& list) {
     for (int64_t i = 0; i < list.size; ++i) {
-      const Buffer& buffer = BufferOf(list, i);
+      const Buffer& buffer = GetBuffer(list, i);
       const KpDLDataType dtype = ToDLPack(buffer.dtype);
       if (list.types[i] != kBufferArgument || dtype.bits == 0) {
         return kp_raise("TypeError", "%s: operand or result %d of the XLA call isn't a tensor (XLA element type %d)",
@@ -217,7 +219,7 @@ bool HasShape(const Buffer& buffer, DataType dtype, const KpDLTensor& tensor) {
 bool SameShapes(const BufferList& list, int64_t count, const KpDLTensor* tensors, const DataType* dtypes) {
   if (list.size != count) return false;
   for (int64_t i = 0; i < count; ++i) {
-    if (list.types[i] != kBufferArgument || !HasShape(BufferOf(list, i), dtypes[i], tensors[i])) return false;
+    if (list.types[i] != kBufferArgument || !HasShape(GetBuffer(list, i), dtypes[i], tensors[i])) return false;
   }
   return true;
 }

@@ -66,12 +66,12 @@ Error* RegisterStateType(const Api* api, TypeId** out) {
   return MakeError(api, ErrorCode::kResourceExhausted, "kernpack: too many XLA runtimes in one process");
 }
 
-Error* StateTypeOf(const Api* api, TypeId** out) {
+Error* GetStateType(const Api* api, TypeId** out) {
   *out = FindStateType(api);
   return *out ? nullptr : RegisterStateType(api, out);
 }
 
-ErrorCode CodeOf(std::string_view kind) {
+ErrorCode GetCode(std::string_view kind) {
   static constexpr std::array<std::pair<std::string_view, ErrorCode>, 9> kCodes = {{
       {"ValueError", ErrorCode::kInvalidArgument},
       {"TypeError", ErrorCode::kInvalidArgument},
@@ -101,7 +101,7 @@ bool AnswerMetadata(CallFrame* frame, bool stateful) {
     TypeId* id = nullptr;
     if (metadata->struct_size >= kMetadataSize) {
       metadata->state_type = {0};
-      if (stateful && frame->api && !StateTypeOf(frame->api, &id)) metadata->state_type = *id;
+      if (stateful && frame->api && !GetStateType(frame->api, &id)) metadata->state_type = *id;
     }
     return true;
   }
@@ -134,7 +134,7 @@ Error* TakeRaised(const Api* api, const char* who, int rc) {
   const std::string_view kind(error->kind.data, error->kind.size);
   std::string text;
   text.append("[").append(kind).append("] ").append(error->message.data, error->message.size);
-  Error* result = MakeError(api, CodeOf(kind), text.c_str());
+  Error* result = MakeError(api, GetCode(kind), text.c_str());
   kp_any_release(&taken);
   return result;
 }
@@ -143,7 +143,7 @@ Error* SetCallSite(const CallFrame* frame, CallSite* site) {
   std::unique_ptr<CallSite> owned(site);
   const Api* api = frame->api;
   TypeId* id = nullptr;
-  if (Error* error = StateTypeOf(api, &id)) return error;
+  if (Error* error = GetStateType(api, &id)) return error;
   Error* error = nullptr;
   if (api->version.minor >= 3) {
     StateArgsV3 args = {sizeof args, nullptr, frame->context, Stage::kInstantiate, id, site};

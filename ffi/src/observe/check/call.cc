@@ -63,9 +63,9 @@ CheckedCall::~CheckedCall() {
   for (KpAny& value : owned_) kp_any_release(&value);
 }
 
-std::string CheckedCall::OwnerOf(const void* address) {
+std::string CheckedCall::FindOwner(const void* address) {
   const auto found = std::find_if(lent_.begin(), lent_.end(), [&](const Lent& one) { return one.Holds(address); });
-  return found != lent_.end() ? found->name() : scratch_.OwnerOf(address);
+  return found != lent_.end() ? found->name() : scratch_.FindOwner(address);
 }
 
 // Next to what a value with that tag was read; "": nothing of this call's has it.
@@ -139,8 +139,8 @@ int CheckedCall::Lend() {
   if (static_cast<int32_t>(args_.size()) != params + results + (program.HasWorkspace() ? 1 : 0)) return 0;
   for (int32_t i = 0; i < params; ++i) {
     const uint32_t* record = program.Param(i);
-    if (signature::KindOf(record) != KP_PARAM_TENSOR) continue;
-    const uint32_t flags = signature::FlagsOf(record);
+    if (signature::GetKind(record) != KP_PARAM_TENSOR) continue;
+    const uint32_t flags = signature::GetFlags(record);
     const Role role = flags & KP_PARAM_MUTATED ? Role::kMutated : Role::kInput;
     if (LendOne(i, role, program.ParamName(i), (flags & KP_PARAM_LIST) != 0) != 0) return -1;
   }

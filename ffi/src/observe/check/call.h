@@ -11,7 +11,7 @@
 
 #include "observe/check/device_image.h"
 #include "observe/check/empty.h"
-#include "observe/check/lent.h"
+#include "observe/check/guarded_tensor.h"
 #include "observe/check/scratch.h"
 
 namespace kernpack::host::check {
@@ -31,7 +31,7 @@ class CheckedCall {
   // The one that it was made from, on the same thread; NULL: none.
   CheckedCall* outer() const { return outer_; }
   // Whose memory that address is in, of what is lent until the call returns: an argument's or a workspace's name, or "".
-  std::string OwnerOf(const void* address);
+  std::string FindOwner(const void* address);
   Scratch& scratch() { return scratch_; }
   EmptyTensors& empty() { return empty_; }
   DevicesInUse& devices() { return devices_; }

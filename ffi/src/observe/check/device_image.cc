@@ -8,7 +8,7 @@
 
 #include "shared/bytes.h"
 #include "devices/call/context.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "devices/memory.h"
 #include "devices/registry.h"
 #include "values/error/slot.h"

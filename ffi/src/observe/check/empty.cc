@@ -21,7 +21,7 @@ class EmptyTensor {
       : block_(std::make_unique<Block>(static_cast<uint64_t>(NumBytes(wanted)), 0,
                                        OutsidePattern(tag, wanted.dtype, /*is_input=*/false, turn))),
         who_(std::string(function) + ": new tensor " + TensorText(wanted) + ": ") {
-    FillMark(block_->data(), block_->bytes(), MarkOf(Mark::kEmpty, turn));
+    FillMark(block_->data(), block_->bytes(), GetMark(Mark::kEmpty, turn));
   }
 
   void* data() const { return block_->data(); }

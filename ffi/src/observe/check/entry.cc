@@ -8,7 +8,7 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "observe/check/call.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "observe/check/text.h"
 
 namespace kernpack::host::check {

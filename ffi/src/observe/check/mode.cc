@@ -1,4 +1,4 @@
-#include "base/watched.h"
+#include "base/call_flags.h"
 
 #include <cstdlib>
 #include <cstring>

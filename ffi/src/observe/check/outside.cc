@@ -62,7 +62,7 @@ Pattern OutsidePattern(unsigned tag, KpDLDataType dtype, bool is_input, Turn tur
   return {turn == Turn::kFirst ? bytes : ~bytes};
 }
 
-unsigned OutsideTagOf(const char* at, KpDLDataType dtype) {
+unsigned GetOutsideTag(const char* at, KpDLDataType dtype) {
   switch (PartBits(dtype)) {
     case 16:
       return IsHalf(dtype) ? TagOfHalf(Read<uint16_t>(at) & 0x7fffu) : TagOfBfloat(Read<uint16_t>(at) & 0x7fffu);

@@ -18,7 +18,7 @@ constexpr KpDLDataType kUntyped{KP_DTYPE_FLOAT, 32, 1};  // scratch memory: take
 // Its places are counted from the start of the buffer. `is_input`: of integers that are only read, the repeated call sees zeros, so that branches on them differ.
 Pattern OutsidePattern(unsigned tag, KpDLDataType dtype, bool is_input, Turn turn);
 // Whose surroundings a float (or a part of a complex number) was computed from, or converted once: a tag, or 0.
-unsigned OutsideTagOf(const char* at, KpDLDataType dtype);
+unsigned GetOutsideTag(const char* at, KpDLDataType dtype);
 
 }  // namespace kernpack::host::check
 

@@ -23,7 +23,7 @@ enum class Mark : uint16_t {
 // The first call, or its repetition.
 enum class Turn { kFirst, kAgain };
 
-inline Mark MarkOf(Mark first, Turn turn) { return turn == Turn::kFirst ? first : Mark::kZero; }
+inline Mark GetMark(Mark first, Turn turn) { return turn == Turn::kFirst ? first : Mark::kZero; }
 
 // Eight bytes over and over. A place counts bytes from wherever the first one stands.
 struct Pattern {
@@ -46,13 +46,13 @@ inline bool HoldsPattern(const char* at, size_t bytes, Pattern fill, int64_t pla
 constexpr uint64_t kEachWord = 0x0001000100010001u;
 
 // The byte of a mark depends on its address alone: that is its place.
-inline Pattern PatternOf(Mark mark) { return {static_cast<uint64_t>(mark) * kEachWord}; }
-inline int64_t PlaceOf(const char* at) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at)); }
+inline Pattern MakePattern(Mark mark) { return {static_cast<uint64_t>(mark) * kEachWord}; }
+inline int64_t GetPlace(const char* at) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at)); }
 
-inline uint8_t MarkByte(Mark mark, const char* at) { return PatternOf(mark).At(PlaceOf(at)); }
-inline void FillMark(char* at, size_t bytes, Mark mark) { FillPattern(at, bytes, PatternOf(mark), PlaceOf(at)); }
+inline uint8_t MarkByte(Mark mark, const char* at) { return MakePattern(mark).At(GetPlace(at)); }
+inline void FillMark(char* at, size_t bytes, Mark mark) { FillPattern(at, bytes, MakePattern(mark), GetPlace(at)); }
 inline bool HoldsMark(const char* at, size_t bytes, Mark mark) {
-  return HoldsPattern(at, bytes, PatternOf(mark), PlaceOf(at));
+  return HoldsPattern(at, bytes, MakePattern(mark), GetPlace(at));
 }
 
 // Integers have no NaN: a result of theirs is filled with noise, which differs from place to place, so that what a kernel

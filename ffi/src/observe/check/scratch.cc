@@ -36,7 +36,7 @@ bool AskedOtherwise(const KeyView& key, uint32_t flags) {
 }
 
 // The type that a kernel sees: short and long strings have one type.
-int32_t TypeOf(const KpAny& value) {
+int32_t GetType(const KpAny& value) {
   if (value.type_index == KP_TYPE_SMALL_STR || value.type_index == KP_TYPE_RAW_STR) return KP_TYPE_STR;
   if (value.type_index == KP_TYPE_SMALL_BYTES || value.type_index == KP_TYPE_BYTE_ARRAY_PTR) return KP_TYPE_BYTES;
   if (value.type_index == KP_TYPE_DLTENSOR_PTR) return KP_TYPE_TENSOR;
@@ -48,7 +48,7 @@ std::string OwnerOfStored(const KpAny& value, int depth = 0) {
   std::string owner;
   if (value.type_index == KP_TYPE_OPAQUE_PTR) {
     for (CheckedCall* call = CheckedCall::Current(); call && owner.empty(); call = call->outer()) {
-      owner = call->OwnerOf(value.v.v_ptr);
+      owner = call->FindOwner(value.v.v_ptr);
     }
   } else if ((value.type_index == KP_TYPE_ARRAY || value.type_index == KP_TYPE_LIST) && depth < kMostNested) {
     const auto* list = reinterpret_cast<const KpSequenceObject*>(value.v.v_obj);
@@ -90,7 +90,7 @@ int Scratch::Fill(One* one, Turn turn) {
   char* data = one->block->data();
   const uint64_t bytes = one->block->bytes();
   if (!(one->flags & KP_WORKSPACE_ZEROED)) {
-    FillMark(data, bytes, MarkOf(Mark::kWorkspace, turn));
+    FillMark(data, bytes, GetMark(Mark::kWorkspace, turn));
   } else {
     void* kept = nullptr;
     if (GetWorkspace(one->key.view(), bytes, one->flags, &kept) != 0) return -1;
@@ -148,7 +148,7 @@ void Scratch::Look(const std::string& function, Findings* findings) const {
     const auto say = [&](const char* where, const Block::Reach& reach, const char* from, const char* remedy) {
       if (reach.farthest == 0) return;
       std::string text = function;
-      text.append(": ").append(NameOf(one)).append(": memory ").append(where).append(" was written, ");
+      text.append(": ").append(GetName(one)).append(": memory ").append(where).append(" was written, ");
       text.append(ReachText(reach, 1, "byte")).append(from).append(" of the ");
       text.append(std::to_string(one.block->bytes())).append(" that were asked for; ").append(remedy);
       findings->push_back(std::move(text));
@@ -177,14 +177,14 @@ void Scratch::GiveBack() {
 
 void Scratch::Keep(const std::string& function) const {
   for (const One& one : all_) {
-    if (one.on_cpu()) KeepForAWhile(one.block, function, NameOf(one));
+    if (one.on_cpu()) KeepForAWhile(one.block, function, GetName(one));
   }
 }
 
-std::string Scratch::OwnerOf(const void* address) {
+std::string Scratch::FindOwner(const void* address) {
   const std::lock_guard lock(mutex_);
   for (const One& one : all_) {
-    if (one.on_cpu() ? one.block->Holds(address) : one.image->Holds(address)) return NameOf(one);
+    if (one.on_cpu() ? one.block->Holds(address) : one.image->Holds(address)) return GetName(one);
   }
   return "";
 }
@@ -192,7 +192,7 @@ std::string Scratch::OwnerOf(const void* address) {
 std::string Scratch::OwnerOfTag(unsigned tag) {
   const std::lock_guard lock(mutex_);
   for (const One& one : all_) {
-    if (one.tag == tag) return NameOf(one);
+    if (one.tag == tag) return GetName(one);
   }
   return "";
 }
@@ -212,8 +212,8 @@ int LookAtStored(const KeyView& key, const KpAny& value) {
   }
   OwnedAny old;
   if (!StorageTable::Get().Find(key, old.out())) return 0;
-  const int32_t was = TypeOf(old.get());
-  const int32_t is = TypeOf(value);
+  const int32_t was = GetType(old.get());
+  const int32_t is = GetType(value);
   if (was == is || was == KP_TYPE_NONE || is == KP_TYPE_NONE) return 0;
   return Refuse(key, std::string("holds ") + kp_type_name(was) + " and is given " + kp_type_name(is) +
                          ": its next reader gets a TypeError; keep one type per key, or erase it first");

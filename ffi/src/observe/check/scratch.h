@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "observe/check/block.h"
-#include "observe/check/lent.h"
+#include "observe/check/guarded_tensor.h"
 #include "devices/storage/key.h"
 
 namespace kernpack::host::check {
@@ -30,7 +30,7 @@ class Scratch {
   // When nobody uses them any more.
   void Keep(const std::string& function) const;
   // The name of the one that the address is in, or "".
-  std::string OwnerOf(const void* address);
+  std::string FindOwner(const void* address);
   std::string OwnerOfTag(unsigned tag);  // the same, of what surrounds it
 
  private:
@@ -46,7 +46,7 @@ class Scratch {
     bool on_cpu() const { return !image; }
     void* data() const;
   };
-  static std::string NameOf(const One& one) { return "workspace '" + std::string(one.key.view().key) + "'"; }
+  static std::string GetName(const One& one) { return "workspace '" + std::string(one.key.view().key) + "'"; }
   bool Find(const KeyView& key, uint64_t bytes, void** out_data);
   bool FindHeld(const KeyView& key, uint64_t bytes, void** out_data) const;
   static int Fill(One* one, Turn turn);

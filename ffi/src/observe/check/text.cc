@@ -113,7 +113,7 @@ std::string CallText(const KpLoadedFunction& function, const KpAny* args, int32_
   const int32_t params = function.program ? program.NumParams() : num_args;
   for (int32_t i = 0; i < params && i < num_args; ++i) {
     if (i) out += ", ";
-    const bool named = function.program && (signature::KindOf(program.Param(i)) != KP_PARAM_TENSOR ||
+    const bool named = function.program && (signature::GetKind(program.Param(i)) != KP_PARAM_TENSOR ||
                                             args[i].type_index == KP_TYPE_NONE || i >= program.NumPositional());
     if (named) out += std::string(program.ParamName(i)) + "=";
     out += ValueText(args[i]);

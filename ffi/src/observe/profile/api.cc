@@ -11,7 +11,7 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
-#include "base/watched.h"
+#include "base/call_flags.h"
 #include "observe/profile/nvtx.h"
 #include "observe/profile/recorder.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/watched.h"
+#include "base/call_flags.h"
 
 namespace kernpack::host::profile {
 

@@ -37,7 +37,7 @@ std::vector<Row> Rows(const KpProfile& profile) {
   return rows;
 }
 
-uint64_t EndOf(const KpProfile& profile) { return profile.end != 0 ? profile.end : Now(); }
+uint64_t GetEnd(const KpProfile& profile) { return profile.end != 0 ? profile.end : Now(); }
 
 std::string Text(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -71,7 +71,7 @@ nlohmann::json Facts(const KpProfile& profile) {
     ops.push_back(std::move(op));
   }
   nlohmann::json facts;
-  facts["wall_ns"] = EndOf(profile) - profile.begin;
+  facts["wall_ns"] = GetEnd(profile) - profile.begin;
   facts["calls"] = calls;
   facts["left_out_of_trace"] = profile.left_out;
   facts["ops"] = std::move(ops);
@@ -101,7 +101,7 @@ std::string Table(const KpProfile& profile) {
   Append(&out, "kernpack: %llu call%s, %.3f ms in kernels, %.3f ms of wall clock\n",
          static_cast<unsigned long long>(all.calls), all.calls == 1 ? "" : "s",
          static_cast<double>(all.self) / kMillisecond,
-         static_cast<double>(EndOf(profile) - profile.begin) / kMillisecond);
+         static_cast<double>(GetEnd(profile) - profile.begin) / kMillisecond);
   if (rows.empty()) return out + "No kernel was called.\n";
   const auto name = [&](const std::string& text) { return text + std::string(width - text.size(), ' '); };
   out += name("op") +

@@ -39,7 +39,7 @@ void Read(Known* known) noexcept {
   t_base = nullptr;
 }
 
-backtrace_state* StateOf(const void* address) {
+backtrace_state* GetState(const void* address) {
   LoadedObject object;
   if (!FindLoadedObject(address, &object)) return nullptr;
   for (const Known* known = g_known.load(std::memory_order_acquire); known; known = known->next) {
@@ -76,7 +76,7 @@ void NoteSymbol(void* data, uintptr_t, const char* name, uintptr_t begin, uintpt
 
 bool VisitSourceLines(const void* address, void (*visit)(void* data, const SourceLine& line), void* data) noexcept try {
   Visitor visitor{visit, data, false};
-  if (backtrace_state* state = StateOf(address)) {
+  if (backtrace_state* state = GetState(address)) {
     backtrace_pcinfo(state, reinterpret_cast<uintptr_t>(address), Tell, IgnoreError, &visitor);
   }
   return visitor.found;
@@ -86,7 +86,7 @@ bool VisitSourceLines(const void* address, void (*visit)(void* data, const Sourc
 
 Symbol FindSymbol(const void* address) noexcept try {
   Symbol symbol{nullptr, 0};
-  if (backtrace_state* state = StateOf(address)) {
+  if (backtrace_state* state = GetState(address)) {
     backtrace_syminfo(state, reinterpret_cast<uintptr_t>(address), NoteSymbol, IgnoreError, &symbol);
   }
   return symbol;

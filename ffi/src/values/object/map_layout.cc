@@ -10,7 +10,7 @@ constexpr uint64_t kHashModulus = 2147483647;
 constexpr uint64_t kHashMultiplier = 1099511628211;
 
 // The text of a string (tag STR) or of bytes (tag BYTES); false for any other key.
-bool TextOf(const KpAny& key, int32_t* tag, KpBytes* text) noexcept {
+bool GetText(const KpAny& key, int32_t* tag, KpBytes* text) noexcept {
   *tag = KP_TYPE_STR;
   if (kp_any_str(&key, text)) return true;
   *tag = KP_TYPE_BYTES;
@@ -173,7 +173,7 @@ const uint64_t kProbeDistances[kProbeCount] = {
 uint64_t HashKey(const KpAny& key) noexcept {
   int32_t tag = 0;
   KpBytes text{};
-  if (TextOf(key, &tag, &text)) return Combine(static_cast<uint64_t>(tag), HashText(text));
+  if (GetText(key, &tag, &text)) return Combine(static_cast<uint64_t>(tag), HashText(text));
   return Combine(static_cast<uint64_t>(key.type_index), key.v.v_bits);
 }
 
@@ -182,8 +182,8 @@ bool SameKey(const KpAny& a, const KpAny& b) noexcept {
   int32_t tag_b = 0;
   KpBytes text_a{};
   KpBytes text_b{};
-  const bool is_text = TextOf(a, &tag_a, &text_a);
-  if (is_text != TextOf(b, &tag_b, &text_b)) return false;
+  const bool is_text = GetText(a, &tag_a, &text_a);
+  if (is_text != GetText(b, &tag_b, &text_b)) return false;
   if (!is_text) return a.type_index == b.type_index && a.v.v_bits == b.v.v_bits;
   return tag_a == tag_b && text_a.size == text_b.size &&
          (text_a.size == 0 || std::memcmp(text_a.data, text_b.data, text_a.size) == 0);

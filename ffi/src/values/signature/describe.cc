@@ -57,8 +57,8 @@ int kp_sig_param(const uint32_t* program, int32_t index, KpSigParam* out) {
     const uint32_t* record = p.Param(index);
     *out = KpSigParam{};
     out->name = p.ParamName(index);
-    out->kind = kernpack::signature::KindOf(record);
-    out->flags = kernpack::signature::FlagsOf(record);
+    out->kind = kernpack::signature::GetKind(record);
+    out->flags = kernpack::signature::GetFlags(record);
     if (kernpack::signature::IsMarkedCompact(record)) out->flags |= KP_PARAM_COMPACT;
     out->default_value = kp_none();
     out->list_default_size = -1;
@@ -78,6 +78,6 @@ int kp_sig_result(const uint32_t* program, int32_t index, KpSigResult* out) {
   const kernpack::signature::View p{program};
   if (index < 0 || index >= p.NumResults()) return RaiseIndex("kp_sig_result", index, p.NumResults());
   out->name = p.ResultName(index);
-  out->flags = kernpack::signature::FlagsOf(p.Result(index));
+  out->flags = kernpack::signature::GetFlags(p.Result(index));
   return 0;
 }

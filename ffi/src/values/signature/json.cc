@@ -19,7 +19,7 @@ std::string DTypeText(uint32_t packed) { return kp_dtype_name(signature::UnpackD
 
 Json DTypeJson(signature::View p, uint32_t dtype) {
   const int index = static_cast<int>(dtype & 0xff);
-  switch (signature::FormOf(dtype)) {
+  switch (signature::GetForm(dtype)) {
     case DTypeForm::kFixed:
       return {{"fixed", DTypeText(dtype)}};
     case DTypeForm::kVar:
@@ -35,10 +35,11 @@ Json DTypeJson(signature::View p, uint32_t dtype) {
 
 void AddShape(signature::View p, const uint32_t* shape, Json* out) {
   Json terms = Json::array();
-  for (uint32_t i = 0; i < signature::NumDimsOf(shape); ++i) terms.push_back(RenderDim(p, signature::DimsOf(shape)[i]));
+  for (uint32_t i = 0; i < signature::GetNumDims(shape); ++i)
+    terms.push_back(RenderDim(p, signature::GetDims(shape)[i]));
   (*out)["shape"] = std::move(terms);
   (*out)["shape_text"] = p.Text(shape[1]);
-  const Batch batch = signature::BatchOf(shape);
+  const Batch batch = signature::GetBatch(shape);
   (*out)["batch"] = batch == Batch::kSame ? Json("...") : batch == Batch::kBroadcast ? Json("~...") : Json(nullptr);
 }
 
@@ -98,8 +99,8 @@ Json ResultJson(signature::View p, int index) {
   const uint32_t* record = p.Result(index);
   Json out{{"name", p.ResultName(index)}, {"dtype", DTypeJson(p, record[1])}};
   AddShape(p, p.words + record[2], &out);
-  out["sum"] = (signature::FlagsOf(record) & KP_RESULT_SUM) != 0;
-  out["aux"] = (signature::FlagsOf(record) & KP_RESULT_AUX) != 0;
+  out["sum"] = (signature::GetFlags(record) & KP_RESULT_SUM) != 0;
+  out["aux"] = (signature::GetFlags(record) & KP_RESULT_AUX) != 0;
   return out;
 }
 

@@ -45,13 +45,13 @@ int RaiseLater(const char* name, const std::string& needs, const std::string& wh
 }
 
 // The number that a text begins with.
-std::string VersionOf(std::string_view text) {
+std::string GetVersion(std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of(" \n\t\r"), text.size());
   return std::string(text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin));
 }
 
 int RaiseStatus(const signature::Status& status, std::string_view text, const char* name) {
-  if (status.reason == signature::Reason::kOfAnotherAbi) return RaiseLater(name, VersionOf(text), "");
+  if (status.reason == signature::Reason::kOfAnotherAbi) return RaiseLater(name, GetVersion(text), "");
   return kp_raise("ValueError", "%s%ssignature, position %u: %s: %s", name ? name : "", name ? ": " : "",
                   status.position, kSentences[static_cast<size_t>(status.reason)], Near(text, status.position).c_str());
 }
@@ -115,8 +115,8 @@ int RaiseInHost(void*, const char* kind, KpBytes text) {
 
 const signature::Raiser kHostRaiser = {nullptr, &RaiseInHost};
 
-int ContractOf(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out) {
-  const uint32_t needs = signature::AbiOf(info.program, info.program_words);
+int ParseContract(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out) {
+  const uint32_t needs = signature::GetAbi(info.program, info.program_words);
   if (needs > KP_ABI_VERSION) return RaiseLater(name, VersionText(needs), "");
   if (kp_signature_parse(kp_bytes(info.signature), name, out) == 0) {
     return CheckCompact(info, name, signature::View{(*out)->program.data()});

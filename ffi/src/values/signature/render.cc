@@ -92,7 +92,7 @@ std::string RenderExpression(signature::View p, const uint32_t** code) {
 
 std::string RenderDim(signature::View p, uint32_t dim) {
   const uint32_t operand = signature::Operand(dim);
-  switch (signature::DimOpOf(dim)) {
+  switch (signature::GetDimOp(dim)) {
     case DimOp::kAny:
       return "_";
     case DimOp::kConst:

@@ -20,7 +20,7 @@ namespace kernpack::host {
 // may be older or damaged, and compiling the text takes microseconds, once. `name` is what the text's optional name must be,
 // `abi` the ABI that the module was built for. 0, or -1 with an error raised: ValueError; ImportError where a later host
 // understands what this one does not.
-int ContractOf(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out);
+int ParseContract(const KpFunctionInfo& info, const char* name, uint32_t abi, const KpSignature** out);
 
 // Raises through kp_raise.
 extern const signature::Raiser kHostRaiser;

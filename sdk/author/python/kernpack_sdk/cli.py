@@ -155,8 +155,8 @@ def _mistake(error: click.UsageError) -> str:
     if isinstance(error, click.BadParameter):
         if error.param is not None and isinstance(error.param.type, click.Choice):
             got = error.message.split("'")[1]
-            return f"{_name_of(error.param)}: expected {' or '.join(error.param.type.choices)}, got '{got}'"
-        name = error.param_hint or (_name_of(error.param) if error.param is not None else None)
+            return f"{_get_name(error.param)}: expected {' or '.join(error.param.type.choices)}, got '{got}'"
+        name = error.param_hint or (_get_name(error.param) if error.param is not None else None)
         return f"{name}: {_clause(error.message)}" if name else _clause(error.message)
     extra = error.message.partition("Got unexpected extra argument")[2]
     if extra:  # "s (a b)" or " (a)"
@@ -164,7 +164,7 @@ def _mistake(error: click.UsageError) -> str:
     return _clause(error.message)
 
 
-def _name_of(parameter: click.Parameter) -> str:
+def _get_name(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 

@@ -147,7 +147,7 @@ def _serve(folder: str, file: str, packages: Sequence[str]) -> None:
                 raise ValueError(
                     f"package {package} would be imported from {origin}, not from the wheel: uninstall the editable {package}"
                 )
-        cases = {case[0]: case for case in measure.cases_of(Path(file))}
+        cases = {case[0]: case for case in measure.load_cases(Path(file))}
         answer(cases=list(cases))
         calls: dict[str, int] = {}
         for line in sys.stdin:

@@ -12,13 +12,13 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from kernpack_sdk import check, elf, found, hosts, table
+from kernpack_sdk import check, elf, hosts, module_files, table
 from kernpack_sdk.audit import Image, device_code, tables
 
 
 def facts(what: str) -> dict[str, Any]:
     """Of a wheel, a shared object, a folder of them or an installed package. ValueError for anything else."""
-    with found.modules(what) as (source, files):
+    with module_files.modules(what) as (source, files):
         about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in files]}
         if source.suffix == ".whl":
             about["bytes"] = source.stat().st_size
@@ -39,11 +39,11 @@ def _module(file: Path) -> dict[str, Any]:
         "newest_symbols": _versions(file),
         "problems": check.check_module(file),
         "functions": _functions(file),
-        "device_code": device_code_of(file),
+        "device_code": list_device_code(file),
     }
 
 
-def device_code_of(file: Path) -> list[dict[str, Any]]:
+def list_device_code(file: Path) -> list[dict[str, Any]]:
     with Image(file) as image:
         return [dataclasses.asdict(each) for each in device_code.read(image)]
 
@@ -86,7 +86,7 @@ def _instruction_sets(file: Path) -> Iterator[tuple[str, str, list[str]]]:
         disassembly = Disassembly(image)
         for module in tables.modules(image):
             for variant in module.variants:
-                yield variant.name, variant.target or "baseline", sorted(disassembly.above_of(variant.address))
+                yield variant.name, variant.target or "baseline", sorted(disassembly.levels_above(variant.address))
 
 
 def _versions(file: Path) -> dict[str, str]:

@@ -51,7 +51,7 @@ def _write(file: Path, content: bytes, mode: int) -> None:
 def check_place(key: Path) -> None:
     """A key in a project's folder is a key in its source distribution, sooner or later."""
     place = key.resolve()
-    project = private_keys.project_of(place)
+    project = private_keys.find_project(place)
     if project and not place.is_relative_to(folder().resolve()):
         raise SignatureError(
             "private-key",
@@ -68,7 +68,7 @@ def check_content(wheel: Path) -> None:
         raise SignatureError("no-wheel", str(error)) from None
     if found:
         raise SignatureError("private-key", f"{wheel} holds a private key, {found[0]}: {private_keys.ADVICE}")
-    project = private_keys.project_of(wheel.resolve())
+    project = private_keys.find_project(wheel.resolve())
     if project and (found := private_keys.in_project(project)):
         raise SignatureError(
             "private-key", f"the project {project} holds a private key, {found[0]}: {private_keys.ADVICE}"

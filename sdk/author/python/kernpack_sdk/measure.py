@@ -26,7 +26,7 @@ class Row:
     samples: int
 
 
-def cases_of(file: Path) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any] | None, tuple[Any, ...]]]:
+def load_cases(file: Path) -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any] | None, tuple[Any, ...]]]:
     """The cases that cases() of the file yields. ValueError if one has an unexpected form."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     if spec is None or spec.loader is None or not file.is_file():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kernpack_sdk import cmake_dir
 from kernpack_sdk.build_failure import explained
-from kernpack_sdk.progress import output_of
+from kernpack_sdk.progress import run_showing
 from kernpack_sdk.project import BuildError
 
 _EPOCH = "315532800"  # 1980-01-01: the first time that a zip file can hold
@@ -38,7 +38,7 @@ def build(
             word for name, value in defines.items() for word in ("--config-settings", f"cmake.define.{name}={value}")
         ]
         environment = _environment(folder, scratch, isolated)
-        code, said = output_of([*pip, str(folder.absolute())], line, environment=environment)
+        code, said = run_showing([*pip, str(folder.absolute())], line, environment=environment)
     if code != 0:
         raise BuildError(_failure(said))
     (wheel,) = output.glob("*.whl")

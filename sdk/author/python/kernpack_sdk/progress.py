@@ -44,7 +44,7 @@ def _doing(language: str | None, made: str | None, other: str | None) -> str:
     return f"compiling {source}" if language != "CUDA" else f"compiling {source} (nvcc)"
 
 
-def output_of(
+def run_showing(
     command: list[str],
     line: Callable[[str], None],
     *,

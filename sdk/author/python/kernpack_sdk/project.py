@@ -18,7 +18,7 @@ from typing import Any
 
 from kernpack_sdk import cmake_dir, progress, wheel
 from kernpack_sdk.build_failure import NO_CMAKE, explained
-from kernpack_sdk.progress import output_of
+from kernpack_sdk.progress import run_showing
 
 _BASES = ("src", "python", ".")  # where scikit-build-core looks for a project's Python package, in its order
 
@@ -137,7 +137,7 @@ class Project:
         cmake = shutil.which("cmake")
         if cmake is None:
             raise BuildError(NO_CMAKE)
-        code, said = output_of([cmake, *map(str, words)], line, folder=self.root)
+        code, said = run_showing([cmake, *map(str, words)], line, folder=self.root)
         if code != 0:
             raise BuildError(explained(said))
         return said

@@ -34,7 +34,7 @@ class Options:
                 yield _FILES / name
 
 
-def package_of(name: str) -> str:
+def package_name(name: str) -> str:
     """The name that Python imports, of one that pip installs. Raises ValueError for what cannot be both."""
     package = re.sub(r"[-.]+", "_", name).lower()
     if not _NAME.fullmatch(name):
@@ -50,7 +50,7 @@ def package_of(name: str) -> str:
 
 def write(folder: Path, name: str, options: Options) -> list[Path]:
     """The project's files, in a folder that is new or empty. Raises ValueError or FileExistsError."""
-    package = package_of(name)
+    package = package_name(name)
     if options.c and options.cuda:
         raise ValueError(
             "--c and --cuda don't go together: a module in C writes its table by hand, CUDA sources need C++"

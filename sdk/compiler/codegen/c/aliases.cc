@@ -41,7 +41,7 @@ void* __wrap_dlopen(const char* file, int mode) { return dlopen(file, mode); }
 void* __wrap_dlsym(void* library, const char* name) { return dlsym(library, name); }
 )";
 
-std::string AliasOf(const FuncNode& f) {
+std::string GetAlias(const FuncNode& f) {
   const std::vector<uint32_t> words = CompileSignature(f.name, SignatureOf(f));
   const std::string name = KP_ALIAS_PREFIX + f.name,
                     params = "(void* self, const KpAny* args, int32_t n, KpAny* result)";
@@ -58,7 +58,7 @@ std::string AliasOf(const FuncNode& f) {
 std::string WithAliases(const std::string& text, const IRModule& module) {
   std::string aliases;
   for (const PrimFunc& f : module.functions) {
-    if (!f->is_private) aliases += AliasOf(*f);
+    if (!f->is_private) aliases += GetAlias(*f);
   }
   return kServices + text + kDeclarations + aliases;
 }

@@ -49,13 +49,13 @@ class Entry {
     Unpack();
     Line("(void)result;");
     for (size_t i = 0; i < f_.params.size(); ++i) Argument(i);
-    for (const DimBinder& binder : BindersOf(f_)) {
+    for (const DimBinder& binder : FindBinders(f_)) {
       Line("const int64_t " + names_.Define(binder.var.get(), binder.var->name) + " = " +
            Size(binder.param, binder.axis) + ";");
       given_.push_back(names_.Get(binder.var.get(), binder.var->name));
     }
     for (size_t i = 0; i < f_.params.size(); ++i) CheckShape(i);
-    Line("return " + CallOf(entry_.inner, given_) + ";");
+    Line("return " + FormatCall(entry_.inner, given_) + ";");
     return out_;
   }
 
@@ -107,7 +107,7 @@ class Entry {
   }
 
   bool Binds(size_t param, size_t d) const {
-    const std::vector<DimBinder> binders = BindersOf(f_);
+    const std::vector<DimBinder> binders = FindBinders(f_);
     return std::any_of(binders.begin(), binders.end(),
                        [&](const DimBinder& b) { return b.param == param && b.axis == d; });
   }

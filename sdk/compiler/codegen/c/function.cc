@@ -191,7 +191,7 @@ void CFunction::CallLines(const StmtNode& s) {
       args.push_back(E(s.args[next_scalar++]));
     }
   }
-  for (const DimBinder& binder : BindersOf(*callee)) {
+  for (const DimBinder& binder : FindBinders(*callee)) {
     const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
     meaning[binder.var.get()] = extent;
     args.push_back(E(extent));
@@ -206,7 +206,7 @@ void CFunction::CallLines(const StmtNode& s) {
            std::to_string(d) + ", " + got + ", " + wanted + ")) return -1;");
     }
   }
-  Line("if (" + CallOf(functions_.Get(callee, callee->name), args) + ") return -1;");
+  Line("if (" + FormatCall(functions_.Get(callee, callee->name), args) + ") return -1;");
 }
 
 }  // namespace kernpack::sdk::ir

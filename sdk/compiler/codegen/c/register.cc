@@ -14,14 +14,14 @@ namespace kernpack::sdk {
 namespace {
 
 std::string CTextFor(const ir::IRModule& module, const Target& target) {
-  return ir::GenerateC(module, static_cast<int>(ir::ProcessorOf(target).vector_bytes));
+  return ir::GenerateC(module, static_cast<int>(ir::GetProcessor(target).vector_bytes));
 }
 
-SourceFile SourceOf(const ir::IRModule& module, const Target& target) { return {"c", CTextFor(module, target)}; }
+SourceFile GenerateSource(const ir::IRModule& module, const Target& target) { return {"c", CTextFor(module, target)}; }
 
 // Where this SDK has a frame for the machine, an exported module has aliases for hosts of the TVM FFI ABI.
-SourceFile ExportedSourceOf(const ir::IRModule& module, const Target& target) {
-  SourceFile source = SourceOf(module, target);
+SourceFile GenerateExportedSource(const ir::IRModule& module, const Target& target) {
+  SourceFile source = GenerateSource(module, target);
   source.object = FindFrame(target.GetAttr<std::string>("mtriple", "")).in_library;
   if (source.object.empty()) return source;
   source.text = ir::WithAliases(source.text, module);
@@ -33,10 +33,11 @@ SourceFile ExportedSourceOf(const ir::IRModule& module, const Target& target) {
 
 void RegisterC() {
   RegisterGenerator(host::kCKind, {[](const ir::IRModule& module, const Target& target) {
-                                     return Generated{LoadSource(SourceOf(module, target), target, module.name), {}};
+                                     return Generated{LoadSource(GenerateSource(module, target), target, module.name),
+                                                      {}};
                                    },
                                    [](const ir::IRModule& module, const Target& target, const std::string& path) {
-                                     ExportSource(ExportedSourceOf(module, target), target, path);
+                                     ExportSource(GenerateExportedSource(module, target), target, path);
                                    },
                                    CTextFor});
 }

@@ -112,7 +112,7 @@ void CBody::StoreLine(const StmtNode& s) {
   const Expr& value = s.args.back();
   const std::string text = E(value);
   if (registers_.count(s.buffer.get())) return Line(Name(s.buffer) + " = " + Bare(text) + ";");
-  if (value->type.lanes > 1) return Line(h_.Store(value->type, PlaceOf(s.buffer, indices, s.mask), text) + ";");
+  if (value->type.lanes > 1) return Line(h_.Store(value->type, GetPlace(s.buffer, indices, s.mask), text) + ";");
   const std::string cell = Name(s.buffer) + "[" + Linear(s.buffer, indices) + "]";
   const std::string store = cell + " = " + Bare(Helpers::ToMemory(value->type, text)) + ";";
   Line(s.mask ? "if (" + Bare(E(s.mask)) + ") " + store : store);

@@ -63,7 +63,7 @@ class CBody {
  private:
   std::string Linear(const Buffer& buffer, const std::vector<Expr>& indices);
   // Where the lanes of an access are.
-  Helpers::Place PlaceOf(const Buffer& buffer, const std::vector<Expr>& indices, const Expr& mask);
+  Helpers::Place GetPlace(const Buffer& buffer, const std::vector<Expr>& indices, const Expr& mask);
   std::string LoadText(const ExprNode& e);
   std::string Operation(const Expr& e);
   Expr OneOfTwo(const Expr& e) const;

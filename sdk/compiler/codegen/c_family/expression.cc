@@ -20,7 +20,7 @@ std::string CBody::Linear(const Buffer& buffer, const std::vector<Expr>& indices
   return text;
 }
 
-Helpers::Place CBody::PlaceOf(const Buffer& buffer, const std::vector<Expr>& indices, const Expr& mask) {
+Helpers::Place CBody::GetPlace(const Buffer& buffer, const std::vector<Expr>& indices, const Expr& mask) {
   Helpers::Place place{buffer->scope, Name(buffer), "", mask ? E(mask) : ""};
   int64_t stride = 0;
   bool consecutive = indices.back()->op == Op::kRamp && IsConstInt(indices.back()->args[1], &stride) && stride == 1;
@@ -47,7 +47,7 @@ std::string CBody::LoadText(const ExprNode& e) {
   const std::vector<Expr> indices(e.args.begin(), e.args.end() - (masked ? 2 : 0));
   const Expr mask = masked ? e.args[indices.size()] : Expr();
   const std::string otherwise = masked ? E(e.args.back()) : "";
-  if (e.type.lanes > 1) return h_.Load(e.type, PlaceOf(e.buffer(), indices, mask), otherwise);
+  if (e.type.lanes > 1) return h_.Load(e.type, GetPlace(e.buffer(), indices, mask), otherwise);
   const std::string cell = Helpers::FromMemory(e.type, Name(e.buffer()) + "[" + Linear(e.buffer(), indices) + "]");
   return masked ? "(" + E(mask) + " ? " + cell + " : " + otherwise + ")" : cell;
 }
@@ -118,7 +118,7 @@ std::string CBody::E(const Expr& e) {
       }
       const std::string& name = std::get<std::string>(e->detail);
       if (!IsIdentifier(name)) Refuse("extern \"" + name + "\": that isn't a valid C function name");
-      return CallOf(h_.Extern(name, e->type, types), args);
+      return FormatCall(h_.Extern(name, e->type, types), args);
     }
     default:
       return Operation(e);

@@ -8,7 +8,7 @@ std::string LaneFrom(Type t, const std::string& cell) { return IsBool(t) ? "-(" 
 std::string LaneTo(Type t, const std::string& lane) { return IsBool(t) ? lane + " != 0" : lane; }
 
 // "kp_load_f32x8", with what tells it from others: gathered, masked, the address space.
-std::string NameOf(const char* word, Type t, const Helpers::Place& place, const std::string& space) {
+std::string GetName(const char* word, Type t, const Helpers::Place& place, const std::string& space) {
   std::string name = std::string("kp_") + word;
   if (!place.index.empty()) name += "_at";
   if (!place.mask.empty()) name += "_if";
@@ -27,7 +27,7 @@ std::string Helpers::ToMemory(Type t, const std::string& value) {
 std::string Helpers::Load(Type t, const Place& place, const std::string& otherwise) {
   const bool masked = !place.mask.empty(), gathers = !place.index.empty();
   const Type index = WithLanes(kI64, t.lanes), mask = WithLanes(kBool, t.lanes);
-  const std::string name = NameOf("load", t, place, dialect_.Space(place.scope)), v = CType(t);
+  const std::string name = GetName("load", t, place, dialect_.Space(place.scope)), v = CType(t);
   if (First(name)) {
     for (const Type needed : {t, gathers ? index : t, masked ? mask : t}) Need(needed);
     const std::string head = dialect_.Inline() + v + " " + name + "(const " + dialect_.Space(place.scope) + CMemory(t) +
@@ -44,13 +44,13 @@ std::string Helpers::Load(Type t, const Place& place, const std::string& otherwi
   std::vector<std::string> args{place.at};
   if (gathers) args.push_back(place.index);
   if (masked) args.insert(args.end(), {place.mask, otherwise});
-  return CallOf(name, args);
+  return FormatCall(name, args);
 }
 
 std::string Helpers::Store(Type t, const Place& place, const std::string& value) {
   const bool masked = !place.mask.empty(), scatters = !place.index.empty();
   const Type index = WithLanes(kI64, t.lanes), mask = WithLanes(kBool, t.lanes);
-  const std::string name = NameOf("store", t, place, dialect_.Space(place.scope));
+  const std::string name = GetName("store", t, place, dialect_.Space(place.scope));
   if (First(name)) {
     for (const Type needed : {t, scatters ? index : t, masked ? mask : t}) Need(needed);
     const std::string head = dialect_.Inline() + "void " + name + "(" + dialect_.Space(place.scope) + CMemory(t) +
@@ -67,7 +67,7 @@ std::string Helpers::Store(Type t, const Place& place, const std::string& value)
   if (scatters) args.push_back(place.index);
   args.push_back(value);
   if (masked) args.push_back(place.mask);
-  return CallOf(name, args);
+  return FormatCall(name, args);
 }
 
 }  // namespace kernpack::sdk::ir

@@ -80,7 +80,7 @@ std::string Helpers::ScalarBinary(Op op, Type t, const std::string& a, const std
     const std::string c = CElement(t);
     scalars_ += dialect_.Inline() + c + " " + name + "(" + c + " a, " + c + " b) { " + body + " }\n";
   }
-  return CallOf(name, {a, b});
+  return FormatCall(name, {a, b});
 }
 
 std::string Helpers::ScalarUnary(Op op, Type t, const std::string& a) {
@@ -91,13 +91,13 @@ std::string Helpers::ScalarUnary(Op op, Type t, const std::string& a) {
     if (First(name)) {
       scalars_ += dialect_.Inline() + c + " " + name + "(" + c + " a) { return a < 0 ? " + negated + " : a; }\n";
     }
-    return CallOf(name, {a});
+    return FormatCall(name, {a});
   }
   if (op != Op::kAbs && ClassOf(op) != OpClass::Rounding) {
     KP_THROW(NotImplementedError) << "the kind " << dialect_.Kind() << " has no " << OpName(op) << " of "
                                   << TypeName(t);
   }
-  return CallOf(dialect_.Function(op, t), {a});
+  return FormatCall(dialect_.Function(op, t), {a});
 }
 
 std::string Helpers::Saturate(Type from, Type to, const std::string& a) {
@@ -110,18 +110,18 @@ std::string Helpers::Saturate(Type from, Type to, const std::string& a) {
     scalars_ += dialect_.Inline() + c + " " + name + "(" + f + " a) { return a != a ? 0 : a >= " + end + " ? " +
                 CMax(to) + " : " + low + " : (" + c + ")a; }\n";
   }
-  return CallOf(name, {a});
+  return FormatCall(name, {a});
 }
 
 std::string Helpers::ScalarCast(Type from, Type to, const std::string& a) {
   if (from == to) return a;
   if (IsStorage(from)) {
     StorageConversions(from);
-    return ScalarCast(kF32, to, CallOf("kp_f32_from_" + TypeName(from), {a}));
+    return ScalarCast(kF32, to, FormatCall("kp_f32_from_" + TypeName(from), {a}));
   }
   if (IsStorage(to)) {
     StorageConversions(to);
-    return CallOf("kp_" + TypeName(to) + "_from_f32", {ScalarCast(from, kF32, a)});
+    return FormatCall("kp_" + TypeName(to) + "_from_f32", {ScalarCast(from, kF32, a)});
   }
   if (IsBool(to)) return "(" + a + " != 0)";
   if (IsFloat(from) && IsInteger(to)) return Saturate(from, to, a);
@@ -137,7 +137,7 @@ std::string Helpers::ScalarBitcast(Type from, Type to, const std::string& a) {
                 CElement(from) + " from;\n    " + CElement(to) +
                 " to;\n  } both;\n  both.from = a;\n  return both.to;\n}\n";
   }
-  return CallOf(name, {a});
+  return FormatCall(name, {a});
 }
 
 std::string Helpers::Extern(const std::string& name, Type type, const std::vector<Type>& args) {

@@ -104,7 +104,7 @@ std::string CWord(Op op) {
   }
 }
 
-std::string CallOf(const std::string& function, const std::vector<std::string>& args) {
+std::string FormatCall(const std::string& function, const std::vector<std::string>& args) {
   std::string out = function + "(";
   for (size_t i = 0; i < args.size(); ++i) out += (i ? ", " : "") + Bare(args[i]);
   return out + ")";

@@ -25,7 +25,7 @@ std::string CMax(Type t);
 // The word for the operation in names of functions: "add", "floordiv".
 std::string CWord(Op op);
 // "f(a, b)"
-std::string CallOf(const std::string& function, const std::vector<std::string>& args);
+std::string FormatCall(const std::string& function, const std::vector<std::string>& args);
 // A string literal, with quotes.
 std::string CString(std::string_view text);
 // The expression without the parentheses around all of it.

@@ -7,7 +7,7 @@ namespace {
 constexpr const char kLaneA[] = "LANE(a, i)", kLaneB[] = "LANE(b, i)";
 
 std::string Lanes(Type t) { return std::to_string(t.lanes); }
-Type MaskOf(Type t) { return WithLanes(kBool, t.lanes); }
+Type GetMaskType(Type t) { return WithLanes(kBool, t.lanes); }
 bool IsMinMax(Op op) { return op == Op::kMin || op == Op::kMax || op == Op::kMinimum || op == Op::kMaximum; }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::string Helpers::Opaque(Type t, const std::string& lane) {
   if (First(name)) {
     scalars_ += dialect_.Inline() + c + " " + name + "(" + c + " a) {\n  KP_OPAQUE(a);\n  return a;\n}\n";
   }
-  return CallOf(name, {lane});
+  return FormatCall(name, {lane});
 }
 
 std::string Helpers::NativeMinMax(Op op, Type t) {
@@ -94,7 +94,7 @@ std::string Helpers::NativeBinary(Op op, Type t) {
   if (IsMinMax(op)) return NativeMinMax(op, t);
   if (ClassOf(op) != OpClass::Compare) return "";
   // A comparison is as wide as its operands; masks are 32 bits wide.
-  const std::string mask = CType(MaskOf(t));
+  const std::string mask = CType(GetMaskType(t));
   const bool fits = IsBool(t) || t.bits == 32;
   return fits ? "(" + mask + ")" + plain : "__builtin_convertvector(" + Bare(plain) + ", " + mask + ")";
 }
@@ -105,15 +105,15 @@ std::string Helpers::Binary(Op op, Type t, const std::string& a, const std::stri
   if (!defined_.count(name)) {
     const bool compares = ClassOf(op) == OpClass::Compare;
     Need(t);
-    Need(MaskOf(t));
+    Need(GetMaskType(t));
     // Lanes of bool are 0 and -1, on which the operators of integers do.
     const std::string native = NativeBinary(op, t);
     std::string lane = ScalarBinary(op, CVector(ElementOf(t)), kLaneA, kLaneB);
     if (compares) lane = "-" + lane;
     if (native.empty() && IsInteger(t) && dialect_.HasGnuVectors()) lane = Opaque(ElementOf(t), lane);
-    VectorFunction(name, compares ? MaskOf(t) : t, {{t, "a"}, {t, "b"}}, native, lane);
+    VectorFunction(name, compares ? GetMaskType(t) : t, {{t, "a"}, {t, "b"}}, native, lane);
   }
-  return CallOf(name, {a, b});
+  return FormatCall(name, {a, b});
 }
 
 std::string Helpers::Unary(Op op, Type t, const std::string& a) {
@@ -130,7 +130,7 @@ std::string Helpers::Unary(Op op, Type t, const std::string& a) {
     Need(bits);
     native = "(" + CType(t) + ")((" + CType(bits) + ")a & " + CMax(bits) + ")";
   }
-  return CallOf(VectorFunction("kp_" + CWord(op) + "_" + TypeName(t), t, {{t, "a"}}, native, lane), {a});
+  return FormatCall(VectorFunction("kp_" + CWord(op) + "_" + TypeName(t), t, {{t, "a"}}, native, lane), {a});
 }
 
 // Only what fits is converted: for the rest the operator is undefined.
@@ -164,7 +164,7 @@ std::string Helpers::Cast(Type from, Type to, const std::string& a) {
     if (IsBool(t)) lane = "-" + lane;
     VectorFunction(name, to, {{from, "a"}}, NativeCast(from, to), lane);
   }
-  return CallOf(name, {a});
+  return FormatCall(name, {a});
 }
 
 std::string Helpers::Bitcast(Type from, Type to, const std::string& a) {
@@ -172,7 +172,7 @@ std::string Helpers::Bitcast(Type from, Type to, const std::string& a) {
   if (CType(from) == CType(to)) return a;
   const std::string lane = ScalarBitcast(CVector(ElementOf(from)), CVector(ElementOf(to)), kLaneA);
   const std::string name = "kp_bits_" + TypeName(to) + "_" + TypeName(from);
-  return CallOf(VectorFunction(name, to, {{from, "a"}}, "(" + CType(to) + ")a", lane), {a});
+  return FormatCall(VectorFunction(name, to, {{from, "a"}}, "(" + CType(to) + ")a", lane), {a});
 }
 
 std::string Helpers::Select(Type t, const std::string& c, const std::string& a, const std::string& b) {
@@ -185,11 +185,11 @@ std::string Helpers::Select(Type t, const std::string& c, const std::string& a, 
     // Compared with 0, gcc sees a choice between whole lanes, for which processors have an instruction. Of masks that it
     // converted first, gcc 12 may make that choice in a way that it cannot compile.
     const std::string w = CType(bits), mask = bits.bits == 32 ? "(c != 0)" : "__builtin_convertvector(c, " + w + ")";
-    VectorFunction(name, t, {{MaskOf(t), "c"}, {t, "a"}, {t, "b"}},
+    VectorFunction(name, t, {{GetMaskType(t), "c"}, {t, "a"}, {t, "b"}},
                    "(" + CType(t) + ")((" + mask + " & (" + w + ")a) | (~" + mask + " & (" + w + ")b))",
                    "LANE(c, i) ? LANE(a, i) : LANE(b, i)");
   }
-  return CallOf(name, {c, a, b});
+  return FormatCall(name, {c, a, b});
 }
 
 std::string Helpers::Broadcast(Type to, const std::string& a) {
@@ -197,7 +197,7 @@ std::string Helpers::Broadcast(Type to, const std::string& a) {
   const std::string value = IsBool(to) ? "-(int32_t)a" : "a", name = "kp_broadcast_" + TypeName(to);
   std::string list;
   for (int i = 0; i < to.lanes; ++i) list += (i ? ", " : "") + value;
-  return CallOf(VectorFunction(name, to, {{ElementOf(to), "a"}}, "(" + CType(to) + "){" + list + "}", value), {a});
+  return FormatCall(VectorFunction(name, to, {{ElementOf(to), "a"}}, "(" + CType(to) + "){" + list + "}", value), {a});
 }
 
 std::string Helpers::Ramp(Type to, const std::string& base, const std::string& stride) {
@@ -212,7 +212,7 @@ std::string Helpers::Ramp(Type to, const std::string& base, const std::string& s
     VectorFunction(name, to, {{e, "base"}, {e, "stride"}}, Binary(Op::kAdd, to, Broadcast(to, "base"), scaled),
                    ScalarBinary(Op::kAdd, e, "base", step));
   }
-  return CallOf(name, {base, stride});
+  return FormatCall(name, {base, stride});
 }
 
 std::string Helpers::Shuffle(Type at, Type bt, Type to, const std::vector<int>& lanes, const std::string& a,
@@ -240,7 +240,7 @@ std::string Helpers::Shuffle(Type at, Type bt, Type to, const std::vector<int>& 
             (whole.empty() ? lane_by_lane : "#ifdef KP_SHUFFLES\n" + whole + "#else\n" + lane_by_lane + "#endif\n") +
             "}\n";
   }
-  return CallOf(name, {a, b});
+  return FormatCall(name, {a, b});
 }
 
 // Code that compilers with the builtin translate into one instruction, while LANE() takes the lanes one by one; or "".
@@ -275,7 +275,7 @@ std::string Helpers::ReduceLanes(Op op, Type t, const std::string& a) {
     DefineVector(dialect_.Inline() + CElement(ElementOf(t)) + " " + name + "(" + CType(t) + " a) {\n" + lines +
                  "  return t1_0" + (IsBool(t) ? " != 0" : "") + ";\n}\n");
   }
-  return CallOf(name, {a});
+  return FormatCall(name, {a});
 }
 
 }  // namespace kernpack::sdk::ir

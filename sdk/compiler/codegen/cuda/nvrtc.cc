@@ -66,7 +66,7 @@ std::string Listed(const std::vector<int>& archs) {
 }
 
 // 90 of "sm_90", "sm_90a", "compute_90".
-std::optional<int> NumberOf(std::string_view arch) {
+std::optional<int> ParseNumber(std::string_view arch) {
   arch.remove_prefix(std::min(arch.find('_') + 1, arch.size()));
   int number = 0;
   const auto [end, error] = std::from_chars(arch.data(), arch.data() + arch.size(), number);
@@ -140,7 +140,7 @@ void Nvrtc::Fail(int result, const char* what) const {
 }
 
 bool Nvrtc::Knows(const std::string& arch) const {
-  const std::optional<int> number = NumberOf(arch);
+  const std::optional<int> number = ParseNumber(arch);
   return number && std::find(archs_.begin(), archs_.end(), *number) != archs_.end();
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kUsual[] = {"sm_80", "sm_90", "sm_100", "compute_80"};
 
 // The one that the target names; else the usual ones that this compiler knows.
-std::vector<std::string> ArchsOf(const Target& target, const Nvrtc& nvrtc) {
+std::vector<std::string> SelectArchs(const Target& target, const Nvrtc& nvrtc) {
   if (const std::string arch = target.GetAttr<std::string>("arch", ""); !arch.empty()) return {arch};
   std::vector<std::string> archs;
   for (const char* arch : kUsual) {
@@ -25,7 +25,7 @@ std::vector<std::string> ArchsOf(const Target& target, const Nvrtc& nvrtc) {
 std::vector<ir::DeviceImage> CudaImages(const ir::DeviceModule& module, const Target& target) {
   const Nvrtc& nvrtc = Nvrtc::Get();
   std::vector<ir::DeviceImage> images;
-  for (const std::string& arch : ArchsOf(target, nvrtc)) {
+  for (const std::string& arch : SelectArchs(target, nvrtc)) {
     const bool ptx = arch.rfind("compute_", 0) == 0;
     images.push_back({std::string(host::kCudaKind) + " -arch=" + arch, ptx ? "ptx" : "cubin",
                       nvrtc.Compile(module.program(), module.module().name, arch, Contracts(target))});

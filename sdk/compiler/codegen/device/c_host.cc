@@ -77,7 +77,7 @@ std::string WriteHost(const CompiledDevice& code) {
                       }});
 }
 
-SourceFile SourceOf(const CompiledDevice& code, const Target& target) {
+SourceFile GenerateSource(const CompiledDevice& code, const Target& target) {
   const std::optional<Target> host = target.host();
   const FrameCode frame = FrameFor(host ? host->GetAttr<std::string>("mtriple", "") : "");
   return {code.kind,
@@ -93,10 +93,10 @@ SourceFile SourceOf(const CompiledDevice& code, const Target& target) {
 const HostHalf& CHost() {
   static const HostHalf host{[](const ir::CompiledDevice& code, const Target& target) {
                                return Generated{
-                                   LoadSource(ir::SourceOf(code, target), target, code.module.module().name), {}};
+                                   LoadSource(ir::GenerateSource(code, target), target, code.module.module().name), {}};
                              },
                              [](const ir::CompiledDevice& code, const Target& target, const std::string& path) {
-                               ExportSource(ir::SourceOf(code, target), target, path);
+                               ExportSource(ir::GenerateSource(code, target), target, path);
                              }};
   return host;
 }

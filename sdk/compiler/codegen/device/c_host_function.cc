@@ -24,7 +24,7 @@ void CHostFunction::DefineMemory(const Buffer& buffer, const std::string& raw) {
   Line("const KpKernelArg* const " + name + " = &" + place + ";");
 }
 
-std::string CHostFunction::ArgumentOf(const KernelArgument& argument, const Kernel& kernel) {
+std::string CHostFunction::FormatArgument(const KernelArgument& argument, const Kernel& kernel) {
   if (argument.kind == KernelArgument::kAsserts) return "{KP_ARG_MEMORY, 0, NULL, 0}";  // the frame's
   if (argument.kind == KernelArgument::kBlock) return "{KP_ARG_LOCAL, " + std::to_string(argument.bytes) + ", NULL, 0}";
   if (argument.kind == KernelArgument::kMemory) return "*" + Name(argument.buffer);
@@ -39,7 +39,7 @@ std::string CHostFunction::ArgumentOf(const KernelArgument& argument, const Kern
 }
 
 void CHostFunction::LaunchLines(const StmtNode& s) {
-  const Kernel& kernel = device_.KernelOf(s);
+  const Kernel& kernel = device_.GetKernel(s);
   const std::vector<KernelArgument>& arguments = kernel.arguments;
   std::string extents, list, asserts;
   for (size_t d = 0; d < 6; ++d) extents += (d ? ", " : "") + E(Cast(kI64, s.args[d]));
@@ -51,7 +51,8 @@ void CHostFunction::LaunchLines(const StmtNode& s) {
     Line("int64_t kp_threads = 0;");
     Line("if (kp_frame_threads(kp_call, kp_extents, &kp_threads)) return -1;");
   }
-  for (const KernelArgument& argument : arguments) list += (list.empty() ? "" : ", ") + ArgumentOf(argument, kernel);
+  for (const KernelArgument& argument : arguments)
+    list += (list.empty() ? "" : ", ") + FormatArgument(argument, kernel);
   Line("KpKernelArg kp_arguments[] = {" + (list.empty() ? "{0, 0, NULL, 0}" : list) + "};");
   const std::string head =
       "(kp_call, " + CString(kernel.name) + ", kp_extents, " + std::to_string(arguments.size()) + ", kp_arguments";

@@ -23,7 +23,7 @@ class CHostFunction final : public CFunction {
   void DefineMemory(const Buffer& buffer, const std::string& raw) override;
   void LaunchLines(const StmtNode& s) override;
   // The argument's text in the list of a launch.
-  std::string ArgumentOf(const KernelArgument& argument, const Kernel& kernel);
+  std::string FormatArgument(const KernelArgument& argument, const Kernel& kernel);
 };
 
 }  // namespace kernpack::sdk::ir

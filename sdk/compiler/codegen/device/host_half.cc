@@ -14,22 +14,22 @@ namespace {
 // runs work-groups in parallel: there each iteration is one.
 int64_t BlockWidth(const Target& target) {
   const auto warp = target.GetAttr<int64_t>("thread_warp_size", 1);
-  const int64_t limit = ir::LimitsOf(target).threads;
+  const int64_t limit = ir::GetLimits(target).threads;
   return warp <= 1 ? 1 : std::min(2 * warp, limit > 0 ? limit : 2 * warp);
 }
 
-ir::DeviceModule ModuleOf(const DeviceKind& kind, const ir::IRModule& module, const Target& target) {
+ir::DeviceModule MakeDeviceModule(const DeviceKind& kind, const ir::IRModule& module, const Target& target) {
   return {module, kind.dialect(target), BlockWidth(target)};
 }
 
-ir::CompiledDevice CodeOf(const DeviceKind& kind, const ir::DeviceModule& module, const Target& target) {
+ir::CompiledDevice GetCode(const DeviceKind& kind, const ir::DeviceModule& module, const Target& target) {
   CheckDeviceFunctions(module.module());
   return {kind.name, target.device_type(), module, kind.images(module, target)};
 }
 
 }  // namespace
 
-std::vector<size_t> ir::CompiledDevice::VariantsOf(const FuncNode& f) const {
+std::vector<size_t> ir::CompiledDevice::GetVariants(const FuncNode& f) const {
   if (const auto found = variants.find(f.name); found != variants.end()) return found->second;
   std::vector<size_t> all(images.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -52,15 +52,15 @@ void CheckDeviceFunctions(const ir::IRModule& module) {
 
 void RegisterDeviceGenerator(const DeviceKind& kind, const HostHalf& host) {
   const auto build = [&kind, &host](const ir::IRModule& input, const Target& target) {
-    const ir::DeviceModule module = ModuleOf(kind, input, target);
-    return host.build(CodeOf(kind, module, target), target);
+    const ir::DeviceModule module = MakeDeviceModule(kind, input, target);
+    return host.build(GetCode(kind, module, target), target);
   };
   const auto write = [&kind, &host](const ir::IRModule& input, const Target& target, const std::string& path) {
-    const ir::DeviceModule module = ModuleOf(kind, input, target);
-    host.export_library(CodeOf(kind, module, target), target, path);
+    const ir::DeviceModule module = MakeDeviceModule(kind, input, target);
+    host.export_library(GetCode(kind, module, target), target, path);
   };
   const auto source = [&kind](const ir::IRModule& input, const Target& target) {
-    return ModuleOf(kind, input, target).program();
+    return MakeDeviceModule(kind, input, target).program();
   };
   RegisterGenerator(kind.name, {build, write, source});
 }

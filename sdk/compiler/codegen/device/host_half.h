@@ -18,7 +18,7 @@ struct CompiledDevice {
   // Of a function by name, an image of each target that it has a variant for. Without a row: all images.
   std::unordered_map<std::string, std::vector<size_t>> variants = {};
 
-  std::vector<size_t> VariantsOf(const FuncNode& f) const;
+  std::vector<size_t> GetVariants(const FuncNode& f) const;
 };
 
 }  // namespace ir

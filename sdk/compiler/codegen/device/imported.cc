@@ -27,7 +27,7 @@ class Launched : public ir::Visitor {
 };
 
 // An image of each target that the function has kernels for.
-std::vector<size_t> VariantsOf(const ir::FuncNode& f, const ImportedModule& imported) {
+std::vector<size_t> GetVariants(const ir::FuncNode& f, const ImportedModule& imported) {
   Launched launched(imported.module);
   launched.VisitBlock(f.body);
   std::vector<size_t> variants;
@@ -55,7 +55,7 @@ auto WithCode(const ImportedModule& imported, const Target& target, Make make) {
   CheckDeviceFunctions(module.module());
   ir::CompiledDevice code{target.kind().name().c_str(), target.device_type(), module, imported.images};
   for (const ir::PrimFunc& f : module.module().functions) {
-    if (!f->is_private) code.variants[f->name] = VariantsOf(*f, imported);
+    if (!f->is_private) code.variants[f->name] = GetVariants(*f, imported);
   }
   return make(*host, code);
 }

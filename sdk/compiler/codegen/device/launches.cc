@@ -153,7 +153,7 @@ Block OneThread(const Block& block, Block* out) {
 
 // `let first = begin  let count = end - first  launch grid(ceildiv(count, width)) block(width) {
 //    if number of this thread < count { let i = first + number ... } }`. Blocks of one thread have no guard.
-void LaunchOf(const StmtNode& loop, int64_t width, Block* out) {
+void AddLaunch(const StmtNode& loop, int64_t width, Block* out) {
   const Type type = loop.var->type;
   const Var first = MakeVar(loop.var->name + "_first", type), count = MakeVar(loop.var->name + "_count", kI64);
   out->push_back(Let(first, loop.args[0]));
@@ -196,7 +196,7 @@ class Splitter {
       }
       if (!Flush(&pending, contents, out)) return false;
       if (contents.launches && s->kind == StmtKind::kFor && s->for_kind == ForKind::kParallel) {
-        LaunchOf(*s, width_, out);
+        AddLaunch(*s, width_, out);
       } else if (contents.launches && container) {
         StmtNode inner = *s;
         inner.body.clear();

@@ -37,7 +37,7 @@ class DeviceModule {
   // True if a kernel of the module has asserts.
   bool has_asserts() const;
   // The kernel of a launch in module().
-  const Kernel& KernelOf(const StmtNode& launch) const { return kernels_.at(&launch); }
+  const Kernel& GetKernel(const StmtNode& launch) const { return kernels_.at(&launch); }
 
  private:
   IRModule module_;

@@ -9,14 +9,14 @@
 
 namespace kernpack::sdk::ir {
 
-llvm::Type* Values::TypeOf(Type t) { return ValueType(b_.getContext(), t); }
+llvm::Type* Values::GetType(Type t) { return ValueType(b_.getContext(), t); }
 
 llvm::Value* Values::Int(llvm::Type* type, uint64_t value) {
   return llvm::ConstantInt::get(type, llvm::APInt(type->getScalarSizeInBits(), value, false, true));
 }
 
 llvm::Value* Values::Const(Type type, uint64_t bits) {
-  llvm::Type* t = TypeOf(type);
+  llvm::Type* t = GetType(type);
   if (!IsFloat(type)) return Int(t, bits);
   const llvm::APInt raw(type.bits, bits, false, true);
   return llvm::ConstantFP::get(
@@ -28,7 +28,7 @@ llvm::Value* Values::Splat(Type type, llvm::Value* scalar) { return b_.CreateVec
 llvm::Value* Values::Ramp(Type type, llvm::Value* base, llvm::Value* stride) {
   std::vector<llvm::Constant*> lanes;
   for (int i = 0; i < type.lanes; ++i) {
-    lanes.push_back(llvm::ConstantInt::get(TypeOf(ElementOf(type)), static_cast<uint64_t>(i)));
+    lanes.push_back(llvm::ConstantInt::get(GetType(ElementOf(type)), static_cast<uint64_t>(i)));
   }
   llvm::Value* offsets = b_.CreateMul(llvm::ConstantVector::get(lanes), Splat(type, stride));
   return b_.CreateAdd(Splat(type, base), offsets);
@@ -188,7 +188,7 @@ llvm::Value* Values::Shuffle(Type type, llvm::Value* a, llvm::Value* b, const st
     llvm::Value* v = b_.CreateShuffleVector(a, b, lanes);
     return type.lanes == 1 ? b_.CreateExtractElement(v, uint64_t{0}) : v;
   }
-  llvm::Value* out = llvm::PoisonValue::get(TypeOf(type));
+  llvm::Value* out = llvm::PoisonValue::get(GetType(type));
   for (size_t i = 0; i < lanes.size(); ++i) {
     llvm::Value* source = lanes[i] < from_a ? a : b;
     const int lane = lanes[i] < from_a ? lanes[i] : lanes[i] - from_a;

@@ -16,7 +16,7 @@ llvm::Value* Values::Cast(Type from, Type to, llvm::Value* v) {
   if (from == to) return v;
   if (IsStorage(from)) return Cast(WithLanes(kF32, from.lanes), to, Widen(from, v));
   if (IsStorage(to)) return Narrow(to, FloatFrom(from, WithLanes(kF32, from.lanes), v));
-  llvm::Type* type = TypeOf(to);
+  llvm::Type* type = GetType(to);
   if (IsFloat(to)) return FloatFrom(from, to, v);
   if (IsBool(to)) {
     llvm::Value* zero = llvm::Constant::getNullValue(v->getType());
@@ -30,16 +30,16 @@ llvm::Value* Values::Cast(Type from, Type to, llvm::Value* v) {
 }
 
 llvm::Value* Values::FloatFrom(Type from, Type to, llvm::Value* v) {
-  llvm::Type* type = TypeOf(to);
+  llvm::Type* type = GetType(to);
   if (IsFloat(from)) return b_.CreateFPCast(v, type);
   return IsSigned(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
 }
 
-llvm::Value* Values::Bitcast(Type to, llvm::Value* v) { return b_.CreateBitCast(v, TypeOf(to)); }
+llvm::Value* Values::Bitcast(Type to, llvm::Value* v) { return b_.CreateBitCast(v, GetType(to)); }
 
 llvm::Value* Values::Widen(Type from, llvm::Value* v) {
-  llvm::Type* f32_type = TypeOf(WithLanes(kF32, from.lanes));
-  llvm::Type* word = TypeOf(WithLanes(kI32, from.lanes));
+  llvm::Type* f32_type = GetType(WithLanes(kF32, from.lanes));
+  llvm::Type* word = GetType(WithLanes(kI32, from.lanes));
   if (ElementOf(from) == bf16) {
     return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, word), Int(word, 16)), f32_type);
   }
@@ -47,21 +47,21 @@ llvm::Value* Values::Widen(Type from, llvm::Value* v) {
     llvm::Type* half = f32_type->getWithNewType(llvm::Type::getHalfTy(b_.getContext()));
     return b_.CreateFPExt(b_.CreateBitCast(v, half), f32_type);
   }
-  return WidenBits(from, FormatOf(from), v);
+  return WidenBits(from, GetFormat(from), v);
 }
 
 llvm::Value* Values::Narrow(Type to, llvm::Value* v) {
-  if (!native_f16_ || ElementOf(to) != f16) return NarrowBits(to, FormatOf(to), v);
+  if (!native_f16_ || ElementOf(to) != f16) return NarrowBits(to, GetFormat(to), v);
   llvm::Type* half = v->getType()->getWithNewType(llvm::Type::getHalfTy(b_.getContext()));
-  llvm::Value* bits = b_.CreateBitCast(b_.CreateFPTrunc(v, half), TypeOf(to));
-  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), Int(bits->getType(), FormatOf(to).nan), bits);
+  llvm::Value* bits = b_.CreateBitCast(b_.CreateFPTrunc(v, half), GetType(to));
+  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), Int(bits->getType(), GetFormat(to).nan), bits);
 }
 
 // The code's exponent and mantissa are put where f32 has them. Subnormal codes get an implicit one that does not belong to
 // them, which a subtraction takes away exactly.
 llvm::Value* Values::WidenBits(Type from, const StorageFormat& format, llvm::Value* v) {
-  llvm::Type* f32_type = TypeOf(WithLanes(kF32, from.lanes));
-  llvm::Type* word = TypeOf(WithLanes(kI32, from.lanes));
+  llvm::Type* f32_type = GetType(WithLanes(kF32, from.lanes));
+  llvm::Type* word = GetType(WithLanes(kI32, from.lanes));
   const uint32_t shift = kF32Mantissa - format.mantissa;
   llvm::Value* code = b_.CreateZExt(v, word);
   llvm::Value* magnitude = b_.CreateAnd(code, Int(word, format.magnitude(from)));
@@ -82,7 +82,7 @@ llvm::Value* Values::WidenBits(Type from, const StorageFormat& format, llvm::Val
 // carry goes into the exponent as it should.
 llvm::Value* Values::NarrowBits(Type to, const StorageFormat& format, llvm::Value* v) {
   llvm::Type* f32_type = v->getType();
-  llvm::Type* word = TypeOf(WithLanes(kI32, to.lanes));
+  llvm::Type* word = GetType(WithLanes(kI32, to.lanes));
   const uint32_t shift = kF32Mantissa - format.mantissa;
   llvm::Value* bits = b_.CreateBitCast(v, word);
   llvm::Value* magnitude = b_.CreateAnd(bits, Int(word, 0x7fffffff));
@@ -104,7 +104,7 @@ llvm::Value* Values::NarrowBits(Type to, const StorageFormat& format, llvm::Valu
                             ? b_.CreateFCmpUNO(v, v)
                             : b_.CreateICmpEQ(b_.CreateAnd(code, Int(word, format.limit)), Int(word, format.limit));
   code = b_.CreateSelect(is_nan, Int(word, format.nan), code);
-  return b_.CreateTrunc(code, TypeOf(to));
+  return b_.CreateTrunc(code, GetType(to));
 }
 
 }  // namespace kernpack::sdk::ir

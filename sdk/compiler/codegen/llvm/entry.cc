@@ -35,7 +35,7 @@ class EntryWriter {
     slots_ = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), std::max<size_t>(count, 1)));
     std::vector<llvm::Value*> args = {code_ ? UnpackOnDevice() : Unpack()};
     for (size_t i = 0; i < f_.params.size(); ++i) args.push_back(Argument(i));
-    for (const DimBinder& binder : BindersOf(f_)) {
+    for (const DimBinder& binder : FindBinders(f_)) {
       args.push_back(Extent(binder.param, binder.axis));
       meaning_[binder.var.get()] = args.back();
     }

@@ -70,7 +70,7 @@ void ExportMade(const IRModule& module, const LlvmMachine& machine, ModuleOption
 
 void ExportLibrary(const IRModule& input, const Target& target, const std::string& path) {
   const LlvmMachine machine(target);
-  ExportMade(Lower(input), machine, {.levels = machine.ExportLevels(), .floats = FastMathOf(target)},
+  ExportMade(Lower(input), machine, {.levels = machine.ExportLevels(), .floats = GetFastMathFlags(target)},
              Print(input) + target.str(), path);
 }
 

@@ -2,7 +2,7 @@
 
 namespace kernpack::sdk::ir {
 
-llvm::FastMathFlags FastMathOf(const Target& target) {
+llvm::FastMathFlags GetFastMathFlags(const Target& target) {
   const bool all = target.GetAttr<bool>("fast-math", false);
   llvm::FastMathFlags flags;
   flags.setNoNaNs(target.GetAttr<bool>("fast-math-nnan", all));

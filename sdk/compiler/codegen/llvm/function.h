@@ -65,7 +65,7 @@ class FunctionGenerator {
 
   // memory.cc
   llvm::Value* Offset(const Buffer& buffer, const std::vector<Expr>& indices);
-  llvm::Value* AddressOf(const Buffer& buffer, const std::vector<Expr>& indices);
+  llvm::Value* GetAddress(const Buffer& buffer, const std::vector<Expr>& indices);
   llvm::Value* Load(const ExprNode& e);
   void Store(const StmtNode& s);
   llvm::Value* FromMemory(Type t, llvm::Value* v);

@@ -10,21 +10,21 @@ namespace kernpack::sdk {
 namespace {
 
 // The target of the host's half: the target's host, else this machine.
-Target HostOf(const Target& target) { return target.host().value_or(Target("llvm")); }
+Target GetHost(const Target& target) { return target.host().value_or(Target("llvm")); }
 
 // The baseline: launching needs no more.
 ir::ModuleOptions OptionsFor(const ir::CompiledDevice& code, const ir::Level& level, const Target& host) {
-  return {.levels = {level}, .floats = ir::FastMathOf(host), .device = &code};
+  return {.levels = {level}, .floats = ir::GetFastMathFlags(host), .device = &code};
 }
 
 Generated Build(const ir::CompiledDevice& code, const Target& target) {
-  const Target host = HostOf(target);
+  const Target host = GetHost(target);
   const ir::LlvmMachine machine(host);
   return ir::BuildInProcess(code.module.module(), machine, OptionsFor(code, machine.OwnLevel(), host), target);
 }
 
 void Export(const ir::CompiledDevice& code, const Target& target, const std::string& path) {
-  const Target host = HostOf(target);
+  const Target host = GetHost(target);
   const ir::LlvmMachine machine(host);
   std::string hashed = ir::Print(code.module.module()) + target.str() + code.module.program();
   for (const ir::DeviceImage& image : code.images) hashed += image.target + image.data;

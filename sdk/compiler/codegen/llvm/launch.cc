@@ -63,7 +63,7 @@ llvm::Value* FunctionGenerator::ScalarArgument(const KernelArgument& argument) {
 }
 
 void FunctionGenerator::Launch(const StmtNode& s) {
-  const Kernel& kernel = device_->KernelOf(s);
+  const Kernel& kernel = device_->GetKernel(s);
   // An imported kernel's have the bytes of dynamic shared memory behind them.
   const size_t num_extents = kernel.imported.empty() ? 6 : 7;
   llvm::AllocaInst* extents = Local(llvm::ArrayType::get(b_.getInt64Ty(), num_extents));

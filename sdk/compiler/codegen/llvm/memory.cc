@@ -61,7 +61,7 @@ void WriteCopyLanes(llvm::Function* copy, llvm::Type* element) {
   b.CreateRetVoid();
 }
 
-int LanesOf(const std::vector<Expr>& indices) {
+int CountLanes(const std::vector<Expr>& indices) {
   int lanes = 1;
   for (const Expr& e : indices) lanes = std::max<int>(lanes, e->type.lanes);
   return lanes;
@@ -79,7 +79,7 @@ llvm::Value* FunctionGenerator::ToMemory(Type t, llvm::Value* v) {
 
 // In elements; a vector when an index is. An access is in bounds, and so is every partial sum: nothing overflows.
 llvm::Value* FunctionGenerator::Offset(const Buffer& buffer, const std::vector<Expr>& indices) {
-  const int lanes = LanesOf(indices);
+  const int lanes = CountLanes(indices);
   const auto in_lanes = [&](llvm::Value* v) {
     return lanes > 1 && !v->getType()->isVectorTy() ? b_.CreateVectorSplat(static_cast<unsigned>(lanes), v) : v;
   };
@@ -91,7 +91,7 @@ llvm::Value* FunctionGenerator::Offset(const Buffer& buffer, const std::vector<E
   return offset ? offset : b_.getInt64(0);
 }
 
-llvm::Value* FunctionGenerator::AddressOf(const Buffer& buffer, const std::vector<Expr>& indices) {
+llvm::Value* FunctionGenerator::GetAddress(const Buffer& buffer, const std::vector<Expr>& indices) {
   return b_.CreateInBoundsGEP(MemoryType(b_.getContext(), buffer->element), scope_.buffers.at(buffer.get()),
                               Offset(buffer, indices));
 }
@@ -106,7 +106,7 @@ llvm::Value* FunctionGenerator::Load(const ExprNode& e) {
     llvm::BasicBlock *from = b_.GetInsertBlock(), *read = NewBlock("read"), *after = NewBlock("after");
     b_.CreateCondBr(mask, read, after);
     b_.SetInsertPoint(read);
-    llvm::Value* v = b_.CreateAlignedLoad(type, AddressOf(e.buffer(), indices), kUnaligned);
+    llvm::Value* v = b_.CreateAlignedLoad(type, GetAddress(e.buffer(), indices), kUnaligned);
     read = b_.GetInsertBlock();
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
@@ -117,9 +117,9 @@ llvm::Value* FunctionGenerator::Load(const ExprNode& e) {
   }
   llvm::Value* v = nullptr;
   if (e.type.lanes == 1) {
-    v = b_.CreateAlignedLoad(type, AddressOf(e.buffer(), indices), kUnaligned);
+    v = b_.CreateAlignedLoad(type, GetAddress(e.buffer(), indices), kUnaligned);
   } else if (IsContiguous(indices)) {
-    llvm::Value* at = AddressOf(e.buffer(), FirstLane(indices));
+    llvm::Value* at = GetAddress(e.buffer(), FirstLane(indices));
     if (masked && !HasMasks(e.type)) {
       llvm::AllocaInst* lanes = Local(type);
       b_.CreateStore(otherwise, lanes);
@@ -131,7 +131,7 @@ llvm::Value* FunctionGenerator::Load(const ExprNode& e) {
     }
   } else {
     if (!mask) mask = llvm::Constant::getAllOnesValue(ValueType(b_.getContext(), WithLanes(kBool, e.type.lanes)));
-    llvm::Value* at = AddressOf(e.buffer(), indices);
+    llvm::Value* at = GetAddress(e.buffer(), indices);
     if (!at->getType()->isVectorTy()) at = b_.CreateVectorSplat(e.type.lanes, at);
     v = b_.CreateMaskedGather(type, at, kUnaligned, mask, otherwise);
   }
@@ -151,14 +151,14 @@ void FunctionGenerator::Store(const StmtNode& s) {
       b_.CreateCondBr(mask, write, after);
       b_.SetInsertPoint(write);
     }
-    b_.CreateAlignedStore(value, AddressOf(s.buffer, indices), kUnaligned);
+    b_.CreateAlignedStore(value, GetAddress(s.buffer, indices), kUnaligned);
     if (!after) return;
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
     return;
   }
   if (IsContiguous(indices)) {
-    llvm::Value* at = AddressOf(s.buffer, FirstLane(indices));
+    llvm::Value* at = GetAddress(s.buffer, FirstLane(indices));
     if (!mask) {
       b_.CreateAlignedStore(value, at, kUnaligned);
     } else if (HasMasks(t)) {
@@ -170,7 +170,7 @@ void FunctionGenerator::Store(const StmtNode& s) {
     }
     return;
   }
-  llvm::Value* at = AddressOf(s.buffer, indices);
+  llvm::Value* at = GetAddress(s.buffer, indices);
   if (!at->getType()->isVectorTy()) at = b_.CreateVectorSplat(t.lanes, at);
   b_.CreateMaskedScatter(value, at, kUnaligned, mask);
 }

@@ -85,7 +85,7 @@ class Table {
       defs_.push_back(make_.Struct({make_.Text(f.name), entry, info}));
     };
     if (options_.device) {
-      for (const size_t i : options_.device->VariantsOf(f)) {
+      for (const size_t i : options_.device->GetVariants(f)) {
         add(options_.levels.front(), options_.device->images[i].target, Code(i));
       }
     } else {

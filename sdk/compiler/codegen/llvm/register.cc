@@ -16,16 +16,16 @@ namespace {
 Generated BuildLlvm(const ir::IRModule& input, const Target& target) {
   const ir::LlvmMachine machine(target);
   return ir::BuildInProcess(ir::Lower(input), machine,
-                            {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, target);
+                            {.levels = {machine.OwnLevel()}, .floats = ir::GetFastMathFlags(target)}, target);
 }
 
 // LLVM's IR after its optimisation.
-std::string SourceOf(const ir::IRModule& input, const Target& target) {
+std::string GenerateSource(const ir::IRModule& input, const Target& target) {
   const ir::IRModule module = ir::Lower(input);
   const ir::LlvmMachine machine(target);
   llvm::LLVMContext context;
   const auto code =
-      ir::MakeModule(module, {.levels = {machine.OwnLevel()}, .floats = ir::FastMathOf(target)}, &context);
+      ir::MakeModule(module, {.levels = {machine.OwnLevel()}, .floats = ir::GetFastMathFlags(target)}, &context);
   machine.Optimise(code.get());
   std::string text;
   llvm::raw_string_ostream(text) << *code;
@@ -35,7 +35,8 @@ std::string SourceOf(const ir::IRModule& input, const Target& target) {
 }  // namespace
 
 void RegisterLlvm() {
-  RegisterGenerator(host::kLlvmKind, {.build = BuildLlvm, .export_library = ir::ExportLibrary, .source = SourceOf});
+  RegisterGenerator(host::kLlvmKind,
+                    {.build = BuildLlvm, .export_library = ir::ExportLibrary, .source = GenerateSource});
   RegisterOpenCl(LlvmHost());
   RegisterCuda(LlvmHost());
 }

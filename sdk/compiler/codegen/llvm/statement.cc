@@ -222,7 +222,7 @@ void FunctionGenerator::Call(const StmtNode& s) {
       given.emplace_back();
     }
   }
-  for (const DimBinder& binder : BindersOf(callee)) {
+  for (const DimBinder& binder : FindBinders(callee)) {
     const Expr extent = Cast(kI64, given[binder.param]->shape[binder.axis]);
     meaning[binder.var.get()] = extent;
     args.push_back(E(extent));

@@ -16,7 +16,7 @@ struct StorageFormat {
   uint32_t magnitude(Type t) const { return (1u << (t.bits - 1u)) - 1; }  // all but the sign
 };
 
-inline StorageFormat FormatOf(Type t) {
+inline StorageFormat GetFormat(Type t) {
   const Type element = ElementOf(t);
   if (element == f16) return {10, 15, 0x7c00, 0x7e00, true};
   if (element == bf16) return {7, 127, 0x7f80, 0x7fc0, true};

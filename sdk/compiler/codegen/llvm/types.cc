@@ -3,7 +3,7 @@
 namespace kernpack::sdk::ir {
 namespace {
 
-llvm::Type* WithLanesOf(llvm::Type* element, Type t) {
+llvm::Type* WithLanesLike(llvm::Type* element, Type t) {
   return t.lanes == 1 ? element : llvm::FixedVectorType::get(element, t.lanes);
 }
 
@@ -14,11 +14,11 @@ llvm::Type* ValueType(llvm::LLVMContext& context, Type t) {
                         : !IsFloat(t)  ? llvm::Type::getIntNTy(context, t.bits)
                         : t.bits == 32 ? llvm::Type::getFloatTy(context)
                                        : llvm::Type::getDoubleTy(context);
-  return WithLanesOf(element, t);
+  return WithLanesLike(element, t);
 }
 
 llvm::Type* MemoryType(llvm::LLVMContext& context, Type t) {
-  return IsBool(t) ? WithLanesOf(llvm::Type::getInt8Ty(context), t) : ValueType(context, t);
+  return IsBool(t) ? WithLanesLike(llvm::Type::getInt8Ty(context), t) : ValueType(context, t);
 }
 
 llvm::StructType* FrameCallType(llvm::IRBuilder<>& b) {

@@ -20,7 +20,7 @@ llvm::StructType* KernelArgType(llvm::IRBuilder<>& b);
 // The changes to float operations that a target allows LLVM.
 // Contraction unless the target forbids it, which the IR's semantics allow; all else only where the target asks for it, by
 // fast-math or the single option. A single option wins over fast-math.
-llvm::FastMathFlags FastMathOf(const Target& target);
+llvm::FastMathFlags GetFastMathFlags(const Target& target);
 
 }  // namespace kernpack::sdk::ir
 

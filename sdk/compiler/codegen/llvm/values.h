@@ -29,7 +29,7 @@ class Values {
   llvm::IRBuilder<>& b_;
   bool native_f16_;
 
-  llvm::Type* TypeOf(Type t);
+  llvm::Type* GetType(Type t);
   llvm::Value* Int(llvm::Type* type, uint64_t value);
   llvm::Value* Compare(Op op, Type type, llvm::Value* a, llvm::Value* b);
   llvm::Value* Divide(Op op, Type type, llvm::Value* a, llvm::Value* b);

@@ -46,8 +46,8 @@ class Writer {
     Stage last = m_.lifted.stage(), joined = all_;
     if (m_.lifted.program.stages.size() == 1) {
       joined.name = StageName(last.name + "_local");
-      joined.buffer = BufferOf(joined, last.buffer->element);
-      last.body = Load(joined.buffer, IndicesOf(last));
+      joined.buffer = MakeStageBuffer(joined, last.buffer->element);
+      last.body = Load(joined.buffer, GetIndices(last));
       last.reduced.clear();
       last.combine.reset();
     }
@@ -56,7 +56,7 @@ class Writer {
     out_.sums = sums.name;
     Stage members = Joined(sums, members_, at_ + 1);
     out_.members = members.name = StageName(out_.sums + "_group");
-    members.buffer = BufferOf(members, members.body->type);
+    members.buffer = MakeStageBuffer(members, members.body->type);
     Stage whole = Joined(members, groups_, at_);
     whole.name = joined.name;
     whole.buffer = joined.buffer;
@@ -100,7 +100,7 @@ class Writer {
     return name;
   }
 
-  static std::vector<Expr> IndicesOf(const Stage& s) {
+  static std::vector<Expr> GetIndices(const Stage& s) {
     std::vector<Expr> out;
     for (const StageAxis& a : s.spatial) out.emplace_back(a.var);
     return out;
@@ -135,7 +135,7 @@ class Writer {
                   const Expr zero = Filler(load->type, load->buffer()->name == m_.left);
                   return MaskedLoad(load->buffer(), there->args, Element(step, member, group) < k_, zero);
                 }).MutateExpr(all_.body);
-    sums.buffer = BufferOf(sums, sums.body->type);
+    sums.buffer = MakeStageBuffer(sums, sums.body->type);
     return sums;
   }
 
@@ -174,7 +174,7 @@ class Writer {
     Expr mask = all_lanes ? Expr() : along < cut.extent;
     if (!is_whole_) mask = mask ? (k < k_) & mask : k < k_;
     pack.body = mask ? MaskedLoad(load->buffer(), from, mask, Filler(load->type, left)) : Load(load->buffer(), from);
-    pack.buffer = BufferOf(pack, load->type);
+    pack.buffer = MakeStageBuffer(pack, load->type);
     (left ? out_.left : out_.right) = pack.name;
     packs_.push_back(pack);
     return Load(pack.buffer, to);
@@ -188,7 +188,7 @@ class Writer {
     }
     std::vector<Expr> values;
     for (int i = 0; i < count; ++i) {
-      std::vector<Expr> indices = IndicesOf(s);
+      std::vector<Expr> indices = GetIndices(s);
       indices.insert(indices.begin() + static_cast<long>(at), Expr(int64_t{i}));
       values.push_back(Load(parts.buffer, std::move(indices)));
     }

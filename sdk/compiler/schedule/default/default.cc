@@ -67,7 +67,7 @@ IRModule ScheduleByDefault(const IRModule& module, const Target& target) {
     Decided decided;
     decided.VisitBlock(f->body);
     const std::string& own = f->target.empty() ? module.target : f->target;
-    const Processor machine = ProcessorOf(own.empty() ? target : Target(own));
+    const Processor machine = GetProcessor(own.empty() ? target : Target(own));
     if (decided.any || f->body.empty() || machine.kind == Processor::kOther) continue;
     if (machine.kind == Processor::kGpu) {
       f = LaunchItems(*WithBody(*f, ScheduleForGpu(module, *f, machine)), std::min<int64_t>(machine.threads, 64));

@@ -165,7 +165,7 @@ class Launcher : public Mutator {
     Block own;
     for (const Stmt& inner : s.body) Plain(inner, &own);
     Item item(Expr(number), count, out);
-    Block work{Let(s.var, InTypeOf(s.var, Sum(first, Expr(number))))};
+    Block work{Let(s.var, CastLike(s.var, Sum(first, Expr(number))))};
     for (const Stmt& inner : item.MutateBlock(own)) work.push_back(inner);
     if (threads_ == 1) {
       body.insert(body.end(), work.begin(), work.end());

@@ -166,12 +166,12 @@ std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, boo
   if (const Expr value = stage.body; value->op == Op::kReduce && !TakeReduce(value, &stage)) return std::nullopt;
   if (stage.body->type != store->buffer->element) return std::nullopt;
 
-  if (FindUnknown(stage, VariablesOf(*around.function), around.lets)) return std::nullopt;
+  if (FindUnknown(stage, CollectVariables(*around.function), around.lets)) return std::nullopt;
   OtherElements others(*store);
   others.VisitExpr(stage.body);
   if (others.any) return std::nullopt;
 
-  stage.buffer = BufferOf(stage, store->buffer->element);
+  stage.buffer = MakeStageBuffer(stage, store->buffer->element);
   Lifted lifted;
   lifted.target = store->buffer;
   lifted.program.function.name = around.function->name;
@@ -201,8 +201,8 @@ std::optional<Lifted> WithoutReduce(const Lifted& lifted) {
   if (!TakeReduce(own, &all)) return std::nullopt;
   Stage extents = all;
   extents.body = Expr(0);
-  if (FindUnknown(extents, VariablesOf(lifted.program.function))) return std::nullopt;  // one that an axis bounds
-  all.buffer = BufferOf(all, own->type);
+  if (FindUnknown(extents, CollectVariables(lifted.program.function))) return std::nullopt;  // one that an axis bounds
+  all.buffer = MakeStageBuffer(all, own->type);
   Stage each = whole;
   each.body = ReduceReader(Load(all.buffer, indices)).MutateExpr(whole.body);
   Lifted out = lifted;
@@ -210,7 +210,7 @@ std::optional<Lifted> WithoutReduce(const Lifted& lifted) {
   return out;
 }
 
-Buffer BufferOf(const Stage& stage, Type element) {
+Buffer MakeStageBuffer(const Stage& stage, Type element) {
   std::vector<Expr> shape;
   for (const StageAxis& a : stage.spatial) shape.push_back(a.extent);
   return MakeBuffer(stage.name, element, std::move(shape), Scope::kWorkspace);

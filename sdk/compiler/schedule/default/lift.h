@@ -30,7 +30,7 @@ std::optional<Lifted> LiftNest(const Surroundings& around, const Stmt& nest, boo
 // computed of each.
 std::optional<Lifted> WithoutReduce(const Lifted& lifted);
 // The buffer for the elements of a stage.
-Buffer BufferOf(const Stage& stage, Type element);
+Buffer MakeStageBuffer(const Stage& stage, Type element);
 // The loops of the schedule, storing where the nest did.
 Block LowerNest(const Lifted& lifted, const Schedule& schedule);
 

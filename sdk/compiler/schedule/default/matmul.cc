@@ -20,7 +20,7 @@ const ExprNode* PlainLoad(const Expr& e) {
 }
 
 // The dimension that the variable indexes; -1 when none does.
-int DimOf(const ExprNode& load, const Var& var) {
+int FindDim(const ExprNode& load, const Var& var) {
   for (size_t d = 0; d < load.args.size(); ++d) {
     if (load.args[d]->var() == var) return static_cast<int>(d);
   }
@@ -136,22 +136,22 @@ std::optional<Matmul> MatchSums(const Lifted& lifted) {
     const ExprNode* left = PlainLoad(stage.body->args[swapped]);
     const ExprNode* right = PlainLoad(stage.body->args[!swapped]);
     if (!left || !right || left->buffer() == right->buffer()) continue;
-    if (DimOf(*left, j) >= 0 || DimOf(*right, j) < 0 || DimOf(*left, k) < 0 || DimOf(*right, k) < 0) continue;
+    if (FindDim(*left, j) >= 0 || FindDim(*right, j) < 0 || FindDim(*left, k) < 0 || FindDim(*right, k) < 0) continue;
     Matmul m;
     m.lifted = lifted;
     m.column = j->name;
     m.sum = k->name;
     m.left = left->buffer()->name;
     m.right = right->buffer()->name;
-    m.right_dim = DimOf(*right, j);
+    m.right_dim = FindDim(*right, j);
     m.right_is_transposed = m.right_dim + 1 != static_cast<int>(right->args.size());
     m.lanes = IsInteger(stage.body->type) ? 0 : stage.combine->lanes;
     if (stage.spatial.size() > 1) {
       const StageAxis& i = stage.spatial[stage.spatial.size() - 2];
-      if (DimOf(*left, i.var) >= 0 && DimOf(*right, i.var) < 0) {
+      if (FindDim(*left, i.var) >= 0 && FindDim(*right, i.var) < 0) {
         m.row = i.var->name;
         m.rows = i.extent;
-        m.left_dim = DimOf(*left, i.var);
+        m.left_dim = FindDim(*left, i.var);
       }
     }
     if (m.row.empty() && m.right_is_transposed) continue;

@@ -13,7 +13,7 @@ int Processor::Lanes(int bits) const {
   return static_cast<int>(std::clamp<int64_t>(vector_bytes * 8 / std::max(bits, 8), 2, 32));
 }
 
-Processor ProcessorOf(const Target& target) {
+Processor GetProcessor(const Target& target) {
   Processor m;
   const std::string_view kind = target.kind().name();
   if (host::IsCpuKind(kind)) {
@@ -28,7 +28,7 @@ Processor ProcessorOf(const Target& target) {
                                                                                               : Processor::kGpu;
     m.threads = std::min<int64_t>(target.GetAttr<int64_t>("max_num_threads", 256),
                                   target.GetAttr<int64_t>("max_threads_per_block", 1024));
-    m.shared_bytes = LimitsOf(target).shared_bytes;
+    m.shared_bytes = GetLimits(target).shared_bytes;
     m.vector_bytes = 32;
   }
   return m;

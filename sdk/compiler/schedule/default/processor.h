@@ -18,7 +18,7 @@ struct Processor {
   // Elements of this size in a vector.
   int Lanes(int bits) const;
 };
-Processor ProcessorOf(const Target& target);
+Processor GetProcessor(const Target& target);
 
 // Fewest elements that a thread should be given.
 inline constexpr int64_t kGrain = 16384;

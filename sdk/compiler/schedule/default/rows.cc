@@ -60,7 +60,7 @@ class RowWriter : public Mutator {
     const Var turn = MakeVar(var->name + "_o", kI64);
     const Expr start = Sum(AsIndex(first), thread_);
     const Expr turns = CeilDiv(Difference(AsIndex(end), start), step);
-    body.insert(body.begin(), Let(var, InTypeOf(var, start + Expr(turn) * Expr(step))));
+    body.insert(body.begin(), Let(var, CastLike(var, start + Expr(turn) * Expr(step))));
     return For(turn, Expr(0), turns, std::move(body));
   }
 
@@ -123,7 +123,7 @@ std::optional<Block> LaunchRows(const StmtNode& loop, const IsIndependent& is_in
   const Var row = MakeVar("row", kI64), thread = MakeVar("t", kI64);
   Block out;
   Block body{Let(row, Cast(kI64, BlockIndex(0))), Let(thread, Cast(kI64, ThreadIndex(0))),
-             Let(loop.var, InTypeOf(loop.var, Sum(first, Expr(row))))};
+             Let(loop.var, CastLike(loop.var, Sum(first, Expr(row))))};
   for (const Stmt& s : WorkspacesByItem(RowWriter(threads, Expr(thread)).Write(loop.body), Expr(row), count, &out))
     body.push_back(s);
   out.push_back(Launch({count}, {Expr(threads)}, Expr(), std::move(body)));

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import torch
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 from torch.nn import functional
 
@@ -14,7 +14,7 @@ PEER = "torch SDPA"
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("attention", [*_whole(k), _masked(k), *_gradients(k), *_decoding(k), _prompt(k)])
+    return make_rows("attention", [*_whole(k), _masked(k), *_gradients(k), *_decoding(k), _prompt(k)])
 
 
 def _heads_first(tensors: list[torch.Tensor]) -> list[torch.Tensor]:

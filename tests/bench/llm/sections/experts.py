@@ -7,7 +7,7 @@ from typing import Any
 
 import kernpack_kernels.torch
 import torch
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 
 EXPERTS, EACH, WIDTH, INNER = 32, 4, 512, 256
@@ -25,7 +25,7 @@ def measure(k: Any, threads: int) -> list[Row]:
                 name = f"{EXPERTS} experts of {WIDTH} x {INNER}, {EACH} a token, {tokens} tokens, {str(dtype)[6:]}"
                 runs = [_run(layer, x, chosen, weights) for layer in (ours, _layer(way, dtype))]
                 pairs.append(Pair(name, *runs, peer=f"transformers, {way}"))
-    return rows_of("experts", pairs)
+    return make_rows("experts", pairs)
 
 
 def _layer(way: str, dtype: torch.dtype) -> Any:

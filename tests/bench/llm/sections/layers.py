@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 from kernpack_kernels.torch import functional as ours
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 from torch.nn import functional as theirs
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("layers", [pair for dtype in (torch.float32, torch.bfloat16) for pair in _pairs(k, dtype)])
+    return make_rows("layers", [pair for dtype in (torch.float32, torch.bfloat16) for pair in _pairs(k, dtype)])
 
 
 def _pairs(k: Any, dtype: torch.dtype) -> list[Pair]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import gguf
 import torch
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("linear", [*_int4(k), *_dense(k)])
+    return make_rows("linear", [*_int4(k), *_dense(k)])
 
 
 def _int4(k: Any) -> list[Pair]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from pairs import Pair, Work, rows_of
+from pairs import Pair, Work, make_rows
 from report import Row
 from torch.nn import functional
 
 
 def measure(k: Any, threads: int) -> list[Row]:
-    return rows_of("norms", [pair for m in (1, 512) for pair in _of(k, m)])
+    return make_rows("norms", [pair for m in (1, 512) for pair in _of(k, m)])
 
 
 def _of(k: Any, m: int) -> list[Pair]:

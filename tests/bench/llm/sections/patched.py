@@ -7,7 +7,7 @@ from typing import Any
 
 import kernpack_kernels.torch
 import torch
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 
 
@@ -27,7 +27,7 @@ def measure(k: Any, threads: int) -> list[Row]:
         name = f'inference, linear="{linear}"'
         pairs.append(Pair(name, _infer(rounded, ids), _infer(plain, ids), 0.7, "torch eager"))
     pairs.append(Pair(name, _infer(rounded, ids), _infer_in_bf16(plain, ids), 0.9, "torch eager, autocast to bf16"))
-    return rows_of("patched", pairs)
+    return make_rows("patched", pairs)
 
 
 def _model() -> Any:

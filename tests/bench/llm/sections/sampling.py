@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 
 
@@ -19,7 +19,7 @@ def measure(k: Any, threads: int) -> list[Row]:
         p = torch.where(p.cumsum(0) - p < 0.9, p, 0.0)
         return ids[torch.multinomial(p, 1)]
 
-    return rows_of(
+    return make_rows(
         "sampling",
         [
             Pair("top-40, top-p of 49,152", lambda: k.sample(logits, seed=1, top_k=40, top_p=0.9), theirs, 0.08),

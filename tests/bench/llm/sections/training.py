@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 from goals import goal_here
-from pairs import Pair, rows_of
+from pairs import Pair, make_rows
 from report import Row
 from torch.nn import functional
 
 
 def measure(k: Any, threads: int) -> list[Row]:
     loss, of_bf16 = _fused_loss(k, torch.float32, 0.6), _fused_loss(k, torch.bfloat16, None)
-    return [*rows_of("training", [_loss(k), loss, *_optimizers(k)]), _memory(loss), *rows_of("training", [of_bf16])]
+    return [*make_rows("training", [_loss(k), loss, *_optimizers(k)]), _memory(loss), *make_rows("training", [of_bf16])]
 
 
 def _loss(k: Any) -> Pair:

@@ -31,7 +31,7 @@ inline std::string MissingForEmulation() {
       return std::string("there is no ") + tool + " (Debian: apt install qemu-user g++-aarch64-linux-gnu)";
     }
   }
-  const std::string refused = MessageOf([] {
+  const std::string refused = CatchMessage([] {
     kernpack::sdk::Source(Parse("func f(x: f32[1]) -> (o: f32[1]) { o[0] = x[0] }"),
                           kernpack::sdk::Target(kForeignTarget));
   });
@@ -98,7 +98,7 @@ class Emulated {
     from_ = fdopen(out[0], "r");
   }
 
-  static size_t BytesOf(const KpDLTensor& t) {
+  static size_t CountBytes(const KpDLTensor& t) {
     size_t n = t.dtype.bits / 8 + (t.dtype.bits % 8 != 0);
     for (int d = 0; d < t.ndim; ++d) n *= static_cast<size_t>(t.shape[d]);
     return n;
@@ -119,7 +119,7 @@ class Emulated {
       to.dtype = t.dtype;
       std::copy(t.shape, t.shape + t.ndim, to.shape);
       to.bits = sizeof head + elements.size();
-      elements.append(static_cast<const char*>(t.data), BytesOf(t));
+      elements.append(static_cast<const char*>(t.data), CountBytes(t));
       elements.resize((elements.size() + 15) / 16 * 16);
     }
     return std::string(reinterpret_cast<const char*>(&head), sizeof head) + elements;
@@ -131,7 +131,7 @@ class Emulated {
     for (size_t i = 0; i < args.size(); ++i) {
       if (args[i].type_index != KP_TYPE_DLTENSOR_PTR) continue;
       const KpDLTensor& t = *args[i].v.v_tensor;
-      std::memcpy(t.data, bytes.data() + head.arguments[i].bits, BytesOf(t));
+      std::memcpy(t.data, bytes.data() + head.arguments[i].bits, CountBytes(t));
     }
   }
 };

@@ -59,7 +59,7 @@ bool IsGuarded(const char* path, const struct stat& info) {
   return stat(folder.c_str(), &above) == 0 && OnlyWeWrite(above);
 }
 
-FileState StateOf(const char* path, const struct stat& info) {
+FileState GetState(const char* path, const struct stat& info) {
   char text[120];
   std::snprintf(text, sizeof text, "%llx-%llx-%llx-%llx-%llx", static_cast<unsigned long long>(info.st_dev),
                 static_cast<unsigned long long>(info.st_ino), static_cast<unsigned long long>(info.st_size),
@@ -77,7 +77,7 @@ bool FileState::HasContentOf(const FileState& other) const {
 
 FileState StateOfFile(const char* path) {
   struct stat info;
-  return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? StateOf(path, info) : FileState();
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? GetState(path, info) : FileState();
 }
 
 void SourceFile::Free::operator()(char* data) const {
@@ -106,7 +106,7 @@ int SourceFile::Open(const char* path) {
     return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which isn't a regular file", path);
   }
   size_ = static_cast<size_t>(info.st_size);
-  state_ = StateOf(path, info);
+  state_ = GetState(path, info);
   return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "base/intern.h"
 #include "base/leaked.h"
 #include "base/descriptor.h"
-#include "base/loader/linux/kept.h"
+#include "base/loader/linux/file_cache.h"
 #include "base/loader/linux/opened.h"
 #include "base/loader/platform.h"
 

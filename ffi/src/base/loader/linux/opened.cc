@@ -47,7 +47,7 @@ std::string UntakenPath(const char* path, const std::string& digest) {
 }
 
 // The device and the number of the file. glibc knows an object by these, too.
-std::string NumberOf(const FileState& state) {
+std::string GetNumber(const FileState& state) {
   return state.text.substr(0, state.text.find('-', state.text.find('-') + 1));
 }
 
@@ -102,7 +102,7 @@ std::string RealPath(const char* path) {
 
 InPlace OpenInPlace(const char* path, std::span<const char> content, const FileState& state, const std::string& digest,
                     void** handle, std::string* error) {
-  const std::string number = NumberOf(state);
+  const std::string number = GetNumber(state);
   if (PathIsTaken(number, digest)) return InPlace::kImpossible;
   const std::string name = UntakenPath(path, digest);
   const unsigned long long before = CountLoads();

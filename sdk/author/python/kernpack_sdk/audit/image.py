@@ -161,11 +161,11 @@ class Image:
         """Where functions begin: from symbols and from the tables for unwinding, which stripping leaves."""
         return sorted({*self.symbols, *self._unwound(), *self.initializers()})
 
-    def start_of(self, address: int) -> int | None:
+    def find_start(self, address: int) -> int | None:
         at = bisect.bisect_right(self.starts, address)
         return self.starts[at - 1] if at else None
 
-    def end_of(self, address: int) -> int:
+    def find_end(self, address: int) -> int:
         """Where the next function begins."""
         at = bisect.bisect_right(self.starts, address)
         return self.starts[at] if at < len(self.starts) else address + (1 << 16)

@@ -54,7 +54,7 @@ class Disassembly:
     def reached(self, address: int) -> dict[int, Function]:
         """The function there and all that it uses."""
         seen: dict[int, Function] = {}
-        start = self.image.start_of(address)
+        start = self.image.find_start(address)
         todo = [] if start is None else [start]
         while todo:
             at = todo.pop()
@@ -63,7 +63,7 @@ class Disassembly:
                 todo += seen[at].uses
         return seen
 
-    def above_of(self, address: int) -> set[str]:
+    def levels_above(self, address: int) -> set[str]:
         """Instruction sets above the baseline of that function and of all that it uses."""
         return set().union(*(each.above for each in self.reached(address).values()))
 
@@ -83,19 +83,19 @@ class Disassembly:
     def _answers(self) -> list[int]:
         """Where the functions that ask the processor keep what they found out."""
         asking = [at for at, each in self.functions.items() if each.asks]
-        return sorted({address for at in asking for address in self._data_of(at)})
+        return sorted({address for at in asking for address in self._find_data(at)})
 
     def _reads_answers(self, functions: Iterable[int]) -> bool:
         for at in functions:
-            for address in self._data_of(at):
+            for address in self._find_data(at):
                 near = bisect.bisect_left(self._answers, address - _NEIGHBOUR)
                 if near < len(self._answers) and self._answers[near] <= address + _NEIGHBOUR:
                     return True
         return False
 
-    def _data_of(self, start: int) -> Iterator[int]:
+    def _find_data(self, start: int) -> Iterator[int]:
         """Addresses of data in a function's instructions."""
-        code = self.image.read(start, self.image.end_of(start) - start)
+        code = self.image.read(start, self.image.find_end(start) - start)
         for instruction in Decoder(64, code, ip=start):
             if instruction.is_ip_rel_memory_operand:
                 address = instruction.ip_rel_memory_address
@@ -105,9 +105,9 @@ class Disassembly:
         function, end = Function(), address
         for instruction in Decoder(64, data, ip=address):
             if instruction.ip >= end:
-                start = self.image.start_of(instruction.ip)
+                start = self.image.find_start(instruction.ip)
                 function = self.functions.setdefault(instruction.ip if start is None else start, Function())
-                end = self.image.end_of(instruction.ip)
+                end = self.image.find_end(instruction.ip)
             code = instruction.code
             above = self._above.get(code)
             if above is None:
@@ -137,7 +137,7 @@ class Disassembly:
             target = self.image.pointers.get(target, target)  # a call through the linker's table
         else:
             return
-        start = self.image.start_of(target)
+        start = self.image.find_start(target)
         if start is not None:
             function.uses.add(start)
 

@@ -69,7 +69,7 @@ def in_project(root: Path) -> list[str]:
     return [file.relative_to(root).as_posix() for file in _files(root) if _file_holds_one(file)]
 
 
-def project_of(path: Path) -> Path | None:
+def find_project(path: Path) -> Path | None:
     """The folder with the pyproject.toml that a file belongs to."""
     return next((folder for folder in path.absolute().parents if (folder / "pyproject.toml").is_file()), None)
 

@@ -20,7 +20,9 @@ _TICK = 0.01
 
 # Where tools list what they read, in the folder of one build.
 _COMPILED, _ASSEMBLED, _LINKED = "compiled.d", "assembled.d", "linked.d"
-_UNLISTED = "-unlisted"  # in names of results that aren't kept: with -flto, the data is read when such objects are linked
+_UNLISTED = (
+    "-unlisted"  # in names of results that aren't kept: with -flto, the data is read when such objects are linked
+)
 _CONFIGURED = ("Configuration file: ", "Reading specs from ")  # how GCC and clang say so
 
 
@@ -60,7 +62,7 @@ def _announced(request: Request, name: str, folder: Path) -> contextlib.Abstract
 
 def _is_whole(result: Path) -> bool:
     content = private.read(result)
-    return content is not None and result.stem.endswith("_" + record.digest_of(content))
+    return content is not None and result.stem.endswith("_" + record.compute_digest(content))
 
 
 def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: str, verbose: bool) -> Path:
@@ -72,7 +74,7 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     data = assembler.files(scratch / _ASSEMBLED, seen.text)
     if data is None or any(_UNLISTED in part.name for part in request.objects):
         data, name = None, f"{name}{_UNLISTED}"
-    result = kept.parent / f"{name}_{record.digest_of(made.read_bytes())}{request.kind}"
+    result = kept.parent / f"{name}_{record.compute_digest(made.read_bytes())}{request.kind}"
     private.put(made, result)
     if data is None:
         _log.debug("cache: %s isn't kept: it includes data that its tools don't list", result)
@@ -112,7 +114,7 @@ def _programs(request: Request) -> set[str]:
 
 def _digest(seen: lookups.Preprocessed) -> str:
     """Of all that the compiler sees; never the same where it cannot be had."""
-    return record.digest_of(seen.text) if seen.folders else f"failed at {time.time_ns()}"
+    return record.compute_digest(seen.text) if seen.folders else f"failed at {time.time_ns()}"
 
 
 def _run(command: list[str], verbose: bool) -> None:

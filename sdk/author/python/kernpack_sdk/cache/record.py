@@ -73,7 +73,7 @@ def write(path: Path, record: Record) -> None:
     private.write(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 
-def digest_of(content: bytes) -> str:
+def compute_digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 

@@ -69,7 +69,7 @@ def command(
 def _measured(file: Path, pattern: str, seconds: float, shown: Callable[[Sequence[Any]], Any]) -> list[Any]:
     from kernpack_sdk import measure
 
-    cases = [case for case in measure.cases_of(file) if pattern in case[0]]
+    cases = [case for case in measure.load_cases(file) if pattern in case[0]]
     if not cases:
         raise ValueError(f"{file}: no case{f' named *{pattern}*' if pattern else ''}")
     return [

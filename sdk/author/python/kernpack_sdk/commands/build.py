@@ -54,9 +54,7 @@ def command(
 ) -> None:
     """Build the wheel of the project in FOLDER into dist/. Two builds of the same sources give the same file."""
     if not (folder / "pyproject.toml").is_file():
-        raise click.ClickException(
-            f"{folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME"
-        )
+        raise click.ClickException(f"{folder.absolute()}: no pyproject.toml here; start a project: kernpack new NAME")
     if unread := unread_by_pip(folder.absolute()):
         raise click.ClickException(unread)
     output = output or folder / "dist"
@@ -126,9 +124,9 @@ def _defines(target: str | None, architectures: list[str]) -> dict[str, str]:
 
 def _need_code_for(architectures: list[str], site: Path) -> None:
     """--cuda-arch is kernpack_add_module()'s: a module that isn't made by it, or has no .cu file, doesn't follow it."""
-    from kernpack_sdk.contents import device_code_of
+    from kernpack_sdk.contents import list_device_code
 
-    held = {row["architecture"] for file in site.rglob("*.so") for row in device_code_of(file)}
+    held = {row["architecture"] for file in site.rglob("*.so") for row in list_device_code(file)}
     missing = [each for each in architectures if f"sm_{each}" not in held]
     if missing:
         raise click.ClickException(

@@ -38,7 +38,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
 
 def _named(files: Iterable[Path]) -> Iterator[Path]:
     """The modules of an installed package in place of its name."""
-    from kernpack_sdk.found import installed
+    from kernpack_sdk.module_files import installed
 
     for file in files:
         try:

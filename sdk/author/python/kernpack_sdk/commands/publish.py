@@ -62,7 +62,7 @@ def _sources(wheels: list[Path]) -> Iterator[Path]:
     from kernpack_sdk.audit import private_keys
 
     folders = list(dict.fromkeys(wheel.absolute().parent for wheel in wheels))
-    projects = (private_keys.project_of(wheel.absolute()) for wheel in wheels)
+    projects = (private_keys.find_project(wheel.absolute()) for wheel in wheels)
     yield from dict.fromkeys(project for project in projects if project)
     for folder in folders:
         yield from (path for path in sorted(folder.iterdir()) if path.is_file() and private_keys.is_sdist(path))

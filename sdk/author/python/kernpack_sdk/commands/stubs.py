@@ -58,7 +58,7 @@ def command(
 
 
 def _functions(what: str) -> list[Function]:
-    from kernpack_sdk import found, table
+    from kernpack_sdk import module_files, table
 
-    with found.modules(what) as (_, files):
+    with module_files.modules(what) as (_, files):
         return [function for file in files for function in table.read(file)]

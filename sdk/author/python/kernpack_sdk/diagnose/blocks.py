@@ -66,16 +66,16 @@ def blocks(output: str) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def errors_of(block: str) -> str:
+def find_errors(block: str) -> str:
     """The lines of a block that hold its error."""
     return "\n".join(filter(is_error, block.splitlines()))
 
 
-def place_of(block: str) -> Place | None:
+def find_place(block: str) -> Place | None:
     """The author's line that a block is about: that of the error itself; where the error is in a header, the line that uses the
     author's outermost macro, else the first one named."""
     used = "\n".join(reversed(list(_expansions(block))))
-    return next((p for text in (errors_of(block), used, block) for p in places(text) if not p.ours), None)
+    return next((p for text in (find_errors(block), used, block) for p in places(text) if not p.ours), None)
 
 
 def _expansions(block: str) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _expansions(block: str) -> Iterator[str]:
 
 
 def where(block: str) -> str:
-    place = place_of(block)
+    place = find_place(block)
     return f"{place.file}:{place.line}: " if place else ""
 
 

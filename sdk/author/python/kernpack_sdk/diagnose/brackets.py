@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .blocks import HEAD, Place, errors_of, place_of, places
-from .sources import lines_of
+from .blocks import HEAD, Place, find_errors, find_place, places
+from .sources import read_lines
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _OPENING = {opening: closing for closing, opening in _CLOSING.items()}
@@ -41,9 +41,9 @@ class _Open:
 
 def lost(block: str) -> str:
     """Which bracket or quote is lost, where an error is about syntax."""
-    if not _SYNTAX.search(errors_of(block)):
+    if not _SYNTAX.search(find_errors(block)):
         return ""
-    first = place_of(block)
+    first = find_place(block)
     for file in dict.fromkeys(place.file for place in places(block) if place.authors):
         if said := _unbalanced(file, first):
             return HEAD + said
@@ -51,7 +51,7 @@ def lost(block: str) -> str:
 
 
 def _unbalanced(file: str, first: Place | None) -> str:
-    lines = lines_of(file)
+    lines = read_lines(file)
     text = "\n".join(lines)
     stack: list[_Open] = []
     branches: list[list[_Open]] = []  # the stack at each #if, for its #else
@@ -151,10 +151,10 @@ _BEFORE_MACRO = re.compile(r"before [\u2018'](?:namespace|extern)\b")  # how wha
 
 def semicolon(block: str) -> str:
     """After which code a semicolon is lost."""
-    error, place = errors_of(block), place_of(block)
+    error, place = find_errors(block), find_place(block)
     if place is None or not _EXPECTED.search(error):
         return ""
-    lines = lines_of(place.file)
+    lines = read_lines(place.file)
     line = place.line
     if not 0 < line <= len(lines):
         return ""

@@ -6,7 +6,7 @@ import re
 
 from .blocks import HEAD, places, where
 from .contract import plain
-from .sources import lines_of
+from .sources import read_lines
 
 # KP_EXPORT lines that the preprocessor takes apart otherwise than meant.
 _SPELLINGS = [
@@ -32,7 +32,7 @@ _SPELLINGS = [
 def spelling(block: str) -> str:
     """The fault of the author's KP_EXPORT line itself."""
     for place in places(block):
-        lines = lines_of(place.file)
+        lines = read_lines(place.file)
         if lines[place.line - 2 : place.line - 1] and lines[place.line - 2].endswith(
             "\\"
         ):  # of a macro of the author's

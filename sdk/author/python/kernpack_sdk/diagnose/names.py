@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 from . import headers
-from .blocks import HEAD, errors_of, place_of, where
-from .sources import line_of
+from .blocks import HEAD, find_errors, find_place, where
+from .sources import read_line
 
 _OPEN, _CLOSE = "[\u2018'\"]", "[\u2019'\"]"
 _KP = r"(?:kp|kernpack(?:::v\d+\w*)?)"
@@ -109,14 +109,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def undeclared(block: str) -> str:
     """The cure for a name that isn't declared; "" if it isn't known."""
-    error = errors_of(block)
+    error = find_errors(block)
     said = _of_kernpack(error) or _of_std(block, error) or _bare(error) or _macro(block, error)
     return f"{HEAD}{where(block)}{said}" if said else ""
 
 
 def header(block: str) -> str:
     """A misspelt header of ours."""
-    found = _HEADER.search(errors_of(block))
+    found = _HEADER.search(find_errors(block))
     place = headers.folder()
     if found is None or place is None or (place / found[1]).is_file():
         return ""
@@ -181,8 +181,8 @@ def _bare(error: str) -> str:
 
 def _macro(block: str, error: str) -> str:
     """A misspelt macro outside functions, which compilers take for a declaration; or in one."""
-    place = place_of(block)
-    word = re.match(r"\s*(KP_\w+)\s*\(", line_of(place.file, place.line)) if place else None
+    place = find_place(block)
+    word = re.match(r"\s*(KP_\w+)\s*\(", read_line(place.file, place.line)) if place else None
     return _misspelt_macro(word[1]) if word and _UNEXPECTED.search(error) else ""
 
 

@@ -15,12 +15,12 @@ from .blocks import (
     asserted,
     assertion,
     blocks,
-    errors_of,
+    find_errors,
+    find_place,
     is_error,
-    place_of,
     places,
 )
-from .sources import Export, Exports, line_of
+from .sources import Export, Exports, read_line
 
 _LINES, _WIDTH = 15, 200  # nvcc shows lines with all that macros made of them
 _NEEDS_CXX17 = re.compile(r"#error .*need C\+\+17")
@@ -59,9 +59,9 @@ def lifted(output: str) -> str:
     for text in found:
         rest = rest.replace(text, "")
     unexplained = (block for block in blocks(rest) if not _ends(block) and not _in_headers(block))
-    left = {contract.plain(errors_of(block)): block for block in unexplained}  # variants have namespaces of their own
+    left = {contract.plain(find_errors(block)): block for block in unexplained}  # variants have namespaces of their own
     at = {text: output.find(text) for text in found}
-    at |= {_shortened(block): output.find(errors_of(block)) for block in left.values()}
+    at |= {_shortened(block): output.find(find_errors(block)) for block in left.values()}
     return _cut(sorted(at, key=at.__getitem__), output.count("\n"))
 
 
@@ -120,11 +120,11 @@ def _explained(output: str, exports: Exports) -> list[str]:
 
 def _in_headers(block: str) -> bool:
     """Returns true if an error is in a header of ours. It follows from a mistake that another error is about, as a rule a later one."""
-    return any(place.ours for place in places(errors_of(block)))
+    return any(place.ours for place in places(find_errors(block)))
 
 
 def _ends(block: str) -> bool:
-    return _ENDS.search(errors_of(block)) is not None
+    return _ENDS.search(find_errors(block)) is not None
 
 
 def _says_nothing(block: str) -> bool:
@@ -142,7 +142,7 @@ class _Seen:
         self._variables: set[str] = set()  # whose type isn't declared: what compilers say of them means nothing
 
     def add(self, block: str) -> None:
-        if place := place_of(block):
+        if place := find_place(block):
             self._lines.add((place.file, place.line))
             if names.undeclared(block):
                 self._variables |= set(_VARIABLE.findall(_declared(place.file, place.line)))
@@ -152,13 +152,13 @@ class _Seen:
         is wrong anyway."""
         if export is not None and export.where in self.exports:
             return True
-        place = place_of(block)
+        place = find_place(block)
         if place is not None and (place.file, place.line) in self._lines:
             return True
-        about = {export.function} if export is not None else set(_NAMED.findall(errors_of(block)))
+        about = {export.function} if export is not None else set(_NAMED.findall(find_errors(block)))
         if any(about & _words(_declared(file, line)) for file, line in self._lines):
             return True
-        used = _words(line_of(place.file, place.line)) if place else set()
+        used = _words(read_line(place.file, place.line)) if place else set()
         return bool(self._variables & used) and not _diagnosis(block, export)
 
 
@@ -184,7 +184,7 @@ def _diagnosis(block: str, export: Export | None) -> str:
 
 def _declared(file: str, line: int) -> str:
     """A line as far as it declares something: without what calls and values come after `=`."""
-    text = line_of(file, line)
+    text = read_line(file, line)
     return "" if text.lstrip().startswith("KP_") else text.partition("=")[0]
 
 
@@ -203,7 +203,7 @@ def _shortened(block: str) -> str:
 def _shown(error: str) -> Iterator[str]:
     """The line of source, and the place in it, where the compiler shows none: load_inline's text lies in no file."""
     at = next(places(error), None)
-    if at is not None and at.authors and (text := line_of(at.file, at.line)):
+    if at is not None and at.authors and (text := read_line(at.file, at.line)):
         yield f"{at.line:5} | {text}"
         if at.column:
             indent = re.sub(r"[^\t]", " ", text[: at.column - 1])

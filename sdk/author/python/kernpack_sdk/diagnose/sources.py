@@ -22,7 +22,7 @@ def add_source(name: str, text: str) -> None:
     _sources[name] = text.splitlines()
 
 
-def lines_of(file: str) -> list[str]:
+def read_lines(file: str) -> list[str]:
     """Of an author's source; none of the SDK's, or of what can't be read."""
     if "/include/kernpack/" in file:
         return []
@@ -32,8 +32,8 @@ def lines_of(file: str) -> list[str]:
         return []
 
 
-def line_of(file: str, line: int) -> str:
-    return "".join(lines_of(file)[line - 1 : line]) if line > 0 else ""
+def read_line(file: str, line: int) -> str:
+    return "".join(read_lines(file)[line - 1 : line]) if line > 0 else ""
 
 
 class Export:
@@ -83,7 +83,7 @@ class Exports:
 
 
 def _read(file: str, line: int) -> Export | None:
-    lines = lines_of(file)
+    lines = read_lines(file)
     for first in (line, line - 1, line - 2, line - 3):  # a macro over several lines is named by one of them
         if 0 < first <= len(lines):
             found = _EXPORT.match("\n".join(lines[first - 1 : first + 12]))

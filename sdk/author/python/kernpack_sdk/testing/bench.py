@@ -12,7 +12,7 @@ from typing import Any
 import kernpack
 
 from kernpack_sdk.testing.case import Call, Op
-from kernpack_sdk.testing.derived import DerivedGenerator, forward_of
+from kernpack_sdk.testing.derived import DerivedGenerator, find_forward
 from kernpack_sdk.testing.device import OnDevice, first_device, only_there
 from kernpack_sdk.testing.frameworks import NUMPY, Framework, Outcome
 from kernpack_sdk.testing.generate import Generator, Unsolved, Wish
@@ -64,7 +64,7 @@ class Bench:
     @functools.cached_property
     def generator(self) -> Generator:
         largest = 1 << (17 if self.options.full else 15)
-        forward = forward_of(self.op) if self.inputs.arguments(self.op.name) is None else None
+        forward = find_forward(self.op) if self.inputs.arguments(self.op.name) is None else None
         if forward is not None:
             return DerivedGenerator(self.op, *forward, self.options.seed, self.inputs, largest, self._framework)
         return Generator(self.op, self.options.seed, self.inputs, largest)

@@ -20,7 +20,7 @@ from kernpack_sdk.testing.inputs import Inputs
 Sources = tuple[tuple[str, int], ...]
 
 
-def forward_of(op: Op) -> tuple[str, Sources] | None:
+def find_forward(op: Op) -> tuple[str, Sources] | None:
     """The forward op, and where each argument comes from; None: the op isn't derived, or takes no positions."""
     contract = op.contract
     if contract is None or not any(each.kind == "int" or _is_integer(op, each) for each in contract.parameters):

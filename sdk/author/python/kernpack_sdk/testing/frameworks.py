@@ -110,7 +110,7 @@ def mutated_names(call: Call) -> list[str]:
     return names
 
 
-def names_of(call: Call, outcome: Outcome) -> list[str]:
+def list_names(call: Call, outcome: Outcome) -> list[str]:
     """The name of each array of the outcome."""
     after = mutated_names(call)
     count = len(outcome.arrays) - len(after)

@@ -63,7 +63,7 @@ class Generator:
 
     # -------------------------------------------------------------- what to try
 
-    def dtypes_of(self, variable: str) -> list[str]:
+    def allowed_dtypes(self, variable: str) -> list[str]:
         """Those that NumPy can hold, the preferred first."""
         names = self.contract.dtype_vars[variable] or ("f32", "f64", "i32", "i64", "u8", "bool", "f16", "bf16")
         found = [name for name in names if values.numpy_dtype(name) is not None]
@@ -77,7 +77,7 @@ class Generator:
             form, name = parameter.tensor.dtype
             if form == "fixed" and values.numpy_dtype(name) is None:
                 return name
-            if form == "var" and not self.dtypes_of(name):
+            if form == "var" and not self.allowed_dtypes(name):
                 return "/".join(self.contract.dtype_vars[name] or ())
         fixed = [result.tensor.dtype[1] for result in self.contract.results if result.tensor.dtype[0] == "fixed"]
         return next((name for name in fixed if values.numpy_dtype(name) is None), "")
@@ -90,7 +90,7 @@ class Generator:
         dims, _ = bound_names(contract, everything)
         batched = has_batch(contract, everything)
         for variable in contract.dtype_vars:
-            for name in self.dtypes_of(variable):
+            for name in self.allowed_dtypes(variable):
                 yield Wish(f"{variable} = {name}", dtypes={variable: name})
                 yield Wish(f"{variable} = {name}, odd sizes", profile="odd", dtypes={variable: name})
         for parameter in contract.parameters:
@@ -159,7 +159,7 @@ class Generator:
         for name in tuples:
             sizes.tuples[name] = self._several(wish, name, chooser, chooser.choice((1, 2, 2, 3)))
         for variable in contract.dtype_vars:
-            names = self.dtypes_of(variable)
+            names = self.allowed_dtypes(variable)
             sizes.dtypes[variable] = wish.dtypes.get(variable, names[0] if names else "f32")
         sizes.batch = self._batch(wish, present, chooser)
         for name in tuples:  # a kernel may want what a contract can't say: the shape of another tensor

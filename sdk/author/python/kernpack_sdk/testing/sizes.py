@@ -33,7 +33,7 @@ class Sizes:
     # -------------------------------------------------------------- what expressions name
 
     # "stride[0]" is a key of `ints` like any name of an int parameter.
-    def value_of(self, name: str) -> int | None:
+    def get_value(self, name: str) -> int | None:
         return self.dims[name] if name in self.dims else self.ints.get(name)
 
     def numel(self, parameter: str) -> int:
@@ -71,7 +71,7 @@ class Sizes:
         if op == "code":
             status, size = operand.evaluate(self)
             return int(size) if status is Value.OK else None
-        return self.value_of(operand)
+        return self.get_value(operand)
 
     # -------------------------------------------------------------- what is wrong with it
 
@@ -133,7 +133,7 @@ class Sizes:
         (self.dims if name in self.dims else self.ints)[name] = size
 
     def _score(self, name: str, size: int, largest: int) -> float:
-        before = self.value_of(name)
+        before = self.get_value(name)
         assert before is not None
         self._set(name, size)
         # Of two that mend as much, the one that changes less; zero, which says little, last.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernpack._contract import Contract
-from kernpack._expression import Expression, item_of
+from kernpack._expression import Expression, parse_item
 
 from kernpack_sdk.testing.case import Call
 
@@ -30,7 +30,7 @@ def matters(call: Call, parameter: str) -> bool:
             continue
         if owner and call.values[owner] is None:
             return False
-        sizes = (name for name in names if name not in ints and item_of(name) is None)
+        sizes = (name for name in names if name not in ints and parse_item(name) is None)
         if any(call.dims.get(name, 0) < 2 for name in sizes):
             return False
     return call.has_elements()

@@ -101,7 +101,7 @@ def tangents(call: Call, directions: dict[str, np.ndarray]) -> dict[int, np.ndar
 
     values = torch.values(call)
     tensors, rebuild = split(values, module.Tensor)
-    given = [_direction_of(call, directions, tensor, values) for tensor in tensors]
+    given = [_draw_direction(call, directions, tensor, values) for tensor in tensors]
 
     def program(*changed: Any) -> Any:
         full = list(tensors)
@@ -119,7 +119,7 @@ def tangents(call: Call, directions: dict[str, np.ndarray]) -> dict[int, np.ndar
     return {i: torch.read(each) for i, each in enumerate(out) if compare.is_inexact(torch.read(each).dtype)}
 
 
-def _direction_of(
+def _draw_direction(
     call: Call, directions: dict[str, np.ndarray], tensor: Any, values: dict[str, Any]
 ) -> np.ndarray | None:
     for place, direction in directions.items():

@@ -11,15 +11,15 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import bound_of
-from kernpack_sdk.testing.frameworks import Outcome, names_of
+from kernpack_sdk.testing.checks.repeat import error_bound
+from kernpack_sdk.testing.frameworks import Outcome, list_names
 
 Part = Callable[[TensorType, np.ndarray], np.ndarray]
 
 
 def rows(bench: Bench) -> Iterator[Finding]:
     """Each row of the batch, called alone, gives its row of the results; results marked `sum` add up."""
-    contract = contract_of(bench)
+    contract = get_contract(bench)
     if not any(each.tensor and each.tensor.batch == "..." for each in contract.parameters):
         raise Skipped("the contract has no `...`")
     for call in bench.calls:
@@ -43,12 +43,12 @@ def rows(bench: Bench) -> Iterator[Finding]:
             yield from _sums(bench, contract, call, whole)
 
 
-def contract_of(bench: Bench) -> Contract:
+def get_contract(bench: Bench) -> Contract:
     assert bench.op.contract is not None
     return bench.op.contract
 
 
-def part_of(contract: Contract, call: Call, part: Part) -> Call:
+def take_part(contract: Contract, call: Call, part: Part) -> Call:
     """The call on a part of each tensor."""
     values = {}
     for parameter in contract.parameters:
@@ -63,7 +63,7 @@ def part_of(contract: Contract, call: Call, part: Part) -> Call:
     return call.replaced(**values)
 
 
-def axes_of(tensor: TensorType, ndim: int, name: str, batch: int = 0) -> list[int]:
+def get_axes(tensor: TensorType, ndim: int, name: str, batch: int = 0) -> list[int]:
     """Which axes of an array of `ndim` dims are the dim of that name. Terms ahead of a dims tuple are counted from the front, behind
     `batch` dims of `...`; all others from the back."""
     ahead = next((i for i, (op, _) in enumerate(tensor.dims) if op == "tuple"), 0)
@@ -92,15 +92,15 @@ def _row_differs(bench: Bench, contract: Contract, call: Call, whole: Outcome, i
             return array
         return array[0] if array.shape[0] == 1 else array[i]
 
-    alone = bench.run(part_of(contract, call, row))
+    alone = bench.run(take_part(contract, call, row))
     if alone.error is not None or whole.error is not None:
         return ""
-    names = names_of(call, whole)
+    names = list_names(call, whole)
     for name, tensor, all_of_it, own in zip(
         names, outcome_types(contract, call), whole.arrays, alone.arrays, strict=True
     ):
         if tensor.batch == "...":
-            found = compare.difference([name], [all_of_it[i]], [own], exact=False, bound=4 * bound_of(call))
+            found = compare.difference([name], [all_of_it[i]], [own], exact=False, bound=4 * error_bound(call))
             if found:
                 return found
     return ""
@@ -120,19 +120,19 @@ def _sums(bench: Bench, contract: Contract, call: Call, whole: Outcome) -> Itera
         def row(tensor: TensorType, array: np.ndarray, i: int = i) -> np.ndarray:
             return array if tensor.batch is None else array[:1] if array.shape[0] == 1 else array[i : i + 1]
 
-        part = bench.run(part_of(contract, call, row))
+        part = bench.run(take_part(contract, call, row))
         if part.error is not None:
             return
         parts.append(part.arrays)
     for index in marked:
-        name = names_of(call, whole)[index]
+        name = list_names(call, whole)[index]
         total = sum(compare.widened(each[index]) for each in parts)
         found = compare.difference(
             [name],
             [whole.arrays[index]],
             [np.asarray(total).astype(whole.arrays[index].dtype)],
             exact=False,
-            bound=20 * bound_of(call),
+            bound=20 * error_bound(call),
         )
         if found:
             yield Finding(
@@ -145,7 +145,7 @@ def _sums(bench: Bench, contract: Contract, call: Call, whole: Outcome) -> Itera
 
 def columns(bench: Bench) -> Iterator[Finding]:
     """A part of a dim that `independent` names gives that part of the results."""
-    contract = contract_of(bench)
+    contract = get_contract(bench)
     if not contract.independent:
         raise Skipped("the contract names no independent dims")
     for call in bench.calls:
@@ -158,13 +158,13 @@ def columns(bench: Bench) -> Iterator[Finding]:
             def cut(tensor: TensorType, array: np.ndarray, name: str = name, chosen: slice = chosen) -> np.ndarray:
                 return array[tuple(_index(tensor, array, name, chosen))]
 
-            whole, part = bench.run(call), bench.run(part_of(contract, call, cut))
+            whole, part = bench.run(call), bench.run(take_part(contract, call, cut))
             if whole.error is not None or part.error is not None:
                 continue
             types = outcome_types(contract, call)
             expected = [cut(tensor, array) for tensor, array in zip(types, whole.arrays, strict=True)]
             found = compare.difference(
-                names_of(call, whole), expected, part.arrays, exact=False, bound=4 * bound_of(call)
+                list_names(call, whole), expected, part.arrays, exact=False, bound=4 * error_bound(call)
             )
             if found:
                 yield Finding(
@@ -180,6 +180,6 @@ def _index(tensor: TensorType, array: np.ndarray, name: str, chosen: slice) -> l
     index: list[Any] = [slice(None)] * array.ndim
     if tensor.has_tuple:
         return index
-    for axis in axes_of(tensor, array.ndim, name):
+    for axis in get_axes(tensor, array.ndim, name):
         index[axis] = chosen
     return index

@@ -10,7 +10,7 @@ import numpy as np
 from kernpack_sdk.testing import compare, values
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.frameworks import names_of
+from kernpack_sdk.testing.frameworks import list_names
 from kernpack_sdk.testing.generate import Wish
 from kernpack_sdk.testing.sizes import bound_names
 
@@ -23,7 +23,7 @@ def dtypes(bench: Bench) -> Iterator[Finding]:
     assert contract is not None
     looked = False
     for variable in contract.dtype_vars:
-        names = [name for name in bench.generator.dtypes_of(variable) if name in ("f64", "f32", "f16", "bf16")]
+        names = [name for name in bench.generator.allowed_dtypes(variable) if name in ("f64", "f32", "f16", "bf16")]
         best = next((name for name in _WIDEST if name in names), None)
         if best is None or len(names) < 2:
             continue
@@ -64,7 +64,7 @@ def _compare(bench: Bench, call: Call, parameters: list[str], variable: str, nam
     own, better = bench.run(call), bench.run(wider)
     if own.error is not None or better.error is not None:
         return None
-    for result, a, b in zip(names_of(call, own), own.arrays, better.arrays, strict=True):
+    for result, a, b in zip(list_names(call, own), own.arrays, better.arrays, strict=True):
         if not compare.is_inexact(a.dtype) or a.dtype == b.dtype or not a.size:
             continue
         with np.errstate(all="ignore"):

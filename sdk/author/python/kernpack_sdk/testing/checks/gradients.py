@@ -13,7 +13,7 @@ from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Op, Skipped
 from kernpack_sdk.testing.checks import autodiff
 from kernpack_sdk.testing.checks.device import FACTOR, of_the_backend
-from kernpack_sdk.testing.checks.repeat import bound_of
+from kernpack_sdk.testing.checks.repeat import error_bound
 from kernpack_sdk.testing.frameworks import NUMPY, Framework
 from kernpack_sdk.testing.generate import Wish
 
@@ -119,7 +119,7 @@ def _differs_beside(bench: Bench, kind: _Kind, call: Call, given: Any, on: Frame
     except derivatives.Refused as refused:
         return str(refused) if of_the_backend(refused.error) else ""
     names = [f"that of {name if isinstance(name, str) else bench.op.outcome_names[name]}" for name in expected]
-    bound = FACTOR * bound_of(call)
+    bound = FACTOR * error_bound(call)
     return compare.difference(names, list(expected.values()), list(found.values()), exact=False, bound=bound)
 
 
@@ -128,7 +128,7 @@ def _smooth_calls(bench: Bench) -> Iterator[Call]:
     contract = bench.op.contract
     assert contract is not None
     wide = {
-        variable: next((name for name in ("f64", "f32") if name in bench.generator.dtypes_of(variable)), "")
+        variable: next((name for name in ("f64", "f32") if name in bench.generator.allowed_dtypes(variable)), "")
         for variable in contract.dtype_vars
     }
     dtypes = {variable: name for variable, name in wide.items() if name}

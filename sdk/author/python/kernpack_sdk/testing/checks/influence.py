@@ -11,7 +11,7 @@ from kernpack._contract import Parameter
 from kernpack_sdk.testing import compare, ties, values
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.frameworks import names_of
+from kernpack_sdk.testing.frameworks import list_names
 from kernpack_sdk.testing.generate import Wish
 
 _CALLS = 3  # of each profile, with defaults
@@ -36,7 +36,7 @@ def influence(bench: Bench) -> Iterator[Finding]:
             if base.error is not None or not known:
                 continue
             compared += 1
-            names = names_of(call, base)
+            names = list_names(call, base)
             if any(compare.difference(names, base.arrays, each.arrays, exact=True) for each in known):
                 break
         else:

@@ -11,8 +11,8 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare, device
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.batch import axes_of, contract_of, outcome_types, part_of
-from kernpack_sdk.testing.frameworks import Outcome, names_of
+from kernpack_sdk.testing.checks.batch import get_axes, get_contract, outcome_types, take_part
+from kernpack_sdk.testing.frameworks import Outcome, list_names
 
 # Kernels take rows in blocks of 2 to 64 and leave a rest: all of these are more than one block and a rest of another size.
 _ROWS = 70
@@ -33,7 +33,7 @@ class _Place:
 
 def invariant(bench: Bench) -> Iterator[Finding]:
     """The first, middle and last items of many, in batches of several sizes, have the bits that they have among all."""
-    contract = contract_of(bench)
+    contract = get_contract(bench)
     if not contract.invariant:
         raise Skipped("the contract names no invariant dims")
     for name in contract.invariant:
@@ -82,10 +82,10 @@ def _of_call(contract: Contract, place: _Place, call: Call, name: str) -> Iterat
 def _of_part(
     contract: Contract, place: _Place, call: Call, whole: Outcome, name: str, part: slice
 ) -> Iterator[Finding | None]:
-    alone = place.run(part_of(contract, call, lambda tensor, array: _cut(call, tensor, array, name, part)))
+    alone = place.run(take_part(contract, call, lambda tensor, array: _cut(call, tensor, array, name, part)))
     if alone.error is not None:
         return
-    results = zip(names_of(call, whole), outcome_types(contract, call), whole.arrays, alone.arrays, strict=True)
+    results = zip(list_names(call, whole), outcome_types(contract, call), whole.arrays, alone.arrays, strict=True)
     for result, tensor, all_of_it, own in results:
         if not axes(call, tensor, all_of_it, name):
             continue
@@ -107,14 +107,14 @@ def _said(name: str) -> str:
 
 def axes(call: Call, tensor: TensorType, array: np.ndarray, name: str) -> list[int]:
     """Which axes of a tensor have that dim; of the batch, the first one that this tensor shares."""
-    batch = _batch_of(call)
+    batch = _get_batch(call)
     if name == "...":
         if tensor.batch is None or not batch:
             return []
         if tensor.batch == "~..." and (array.ndim - len(tensor.terms) < len(batch) or array.shape[0] != batch[0]):
             return []
         return [0]
-    return axes_of(tensor, array.ndim, name, 0 if tensor.batch is None else len(batch))
+    return get_axes(tensor, array.ndim, name, 0 if tensor.batch is None else len(batch))
 
 
 def _tensors(call: Call) -> Iterator[tuple[TensorType, np.ndarray]]:
@@ -126,7 +126,7 @@ def _tensors(call: Call) -> Iterator[tuple[TensorType, np.ndarray]]:
                 yield parameter.tensor, item
 
 
-def _batch_of(call: Call) -> tuple[int, ...]:
+def _get_batch(call: Call) -> tuple[int, ...]:
     """The shape of `...`; arguments that come from the author's generator don't say it."""
     for tensor, array in _tensors(call):
         if tensor.batch == "..." and not tensor.has_tuple:
@@ -161,4 +161,4 @@ def repeated(call: Call, name: str) -> Call | None:
         return array
 
     assert call.op.contract is not None
-    return part_of(call.op.contract, call, again)
+    return take_part(call.op.contract, call, again)

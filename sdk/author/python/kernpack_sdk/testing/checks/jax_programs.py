@@ -8,7 +8,7 @@ from typing import Any
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import bound_of, differs, how_equal
+from kernpack_sdk.testing.checks.repeat import differs, error_bound, how_equal
 from kernpack_sdk.testing.frameworks import Jax, Outcome, accepted, as_tuple, framework, split
 
 
@@ -64,7 +64,11 @@ def vmap(bench: Bench) -> Iterator[Finding]:
             return
         expected = [jax.read(jax.jax.numpy.stack(pair)) for pair in zip(*loop, strict=True)]
         found = compare.difference(
-            bench.op.outcome_names, expected, [jax.read(each) for each in both], exact=False, bound=4 * bound_of(call)
+            bench.op.outcome_names,
+            expected,
+            [jax.read(each) for each in both],
+            exact=False,
+            bound=4 * error_bound(call),
         )
         if found:
             yield Finding(

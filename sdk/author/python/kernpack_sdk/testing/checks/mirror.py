@@ -16,9 +16,9 @@ from kernpack._contract import Contract, TensorType
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.batch import axes_of, outcome_types, part_of
-from kernpack_sdk.testing.checks.repeat import bound_of
-from kernpack_sdk.testing.frameworks import Outcome, names_of
+from kernpack_sdk.testing.checks.batch import get_axes, outcome_types, take_part
+from kernpack_sdk.testing.checks.repeat import error_bound
+from kernpack_sdk.testing.frameworks import Outcome, list_names
 from kernpack_sdk.testing.generate import Wish
 from kernpack_sdk.testing.sizes import all_tensors, bound_names
 
@@ -159,15 +159,17 @@ def _difference(bench: Bench, contract: Contract, call: Call, plain: Outcome, na
     def changed(tensor: TensorType, array: np.ndarray) -> np.ndarray:
         if tensor.has_tuple:
             return array
-        for axis in axes_of(tensor, array.ndim, name):
+        for axis in get_axes(tensor, array.ndim, name):
             array = change(array, axis)
         if name == "..." and tensor.batch is not None and array.ndim > len(tensor.terms):
             array = change(array, array.ndim - 1 - len(tensor.terms))
         return array
 
-    other = bench.run(part_of(contract, call, changed))
+    other = bench.run(take_part(contract, call, changed))
     if other.error is not None:
         return None
     types = outcome_types(contract, call)
     expected = [changed(tensor, array) for tensor, array in zip(types, plain.arrays, strict=True)]
-    return compare.difference(names_of(call, plain), expected, other.arrays, exact=False, bound=10 * bound_of(call))
+    return compare.difference(
+        list_names(call, plain), expected, other.arrays, exact=False, bound=10 * error_bound(call)
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.frameworks import NUMPY, Outcome, at_offset, names_of
+from kernpack_sdk.testing.frameworks import NUMPY, Outcome, at_offset, list_names
 
 NO_DESTINATIONS = "a parameter of the function is called out, so it takes no destinations"
 
@@ -20,10 +20,10 @@ def differs(bench: Bench, call: Call, a: Outcome, b: Outcome, factor: float = 1.
     if a.error is not None or b.error is not None:
         return "" if bool(a.error) == bool(b.error) else f"one call gave results, the other {a.refusal or b.refusal}"
     exact = bench.op.deterministic if exact is None else exact
-    return compare.difference(names_of(call, a), a.arrays, b.arrays, exact=exact, bound=factor * bound_of(call))
+    return compare.difference(list_names(call, a), a.arrays, b.arrays, exact=exact, bound=factor * error_bound(call))
 
 
-def bound_of(call: Call) -> float:
+def error_bound(call: Call) -> float:
     """How far equal results may be apart: a result of a wide dtype may have been computed from, and in, a narrower one."""
     return max(
         (compare.tolerance(array.dtype) for array in call.arrays() if compare.is_inexact(array.dtype)), default=0.0
@@ -138,7 +138,7 @@ def kept(bench: Bench) -> Iterator[Finding]:
         outcome = bench.run(call, values)
         if outcome.error is not None:
             continue
-        names = names_of(call, outcome)
+        names = list_names(call, outcome)
         count = len(outcome.arrays) - _mutated_count(call)
         results = list(zip(names[:count], outcome.arrays[:count], strict=True))
         given = [item for value in values.values() for item in (value if isinstance(value, list) else [value])]

@@ -10,9 +10,9 @@ from kernpack._contract import TensorType
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.batch import outcome_types, part_of
-from kernpack_sdk.testing.checks.repeat import bound_of
-from kernpack_sdk.testing.frameworks import names_of
+from kernpack_sdk.testing.checks.batch import outcome_types, take_part
+from kernpack_sdk.testing.checks.repeat import error_bound
+from kernpack_sdk.testing.frameworks import list_names
 from kernpack_sdk.testing.generate import Wish
 
 
@@ -24,7 +24,7 @@ def special_calls(bench: Bench) -> list[Call]:
         return []
     wishes = [Wish("NaN and infinity", profile=profile, floats="special") for profile in ("small", "odd", "odd")]
     for variable in bench.op.contract.dtype_vars:
-        for name in bench.generator.dtypes_of(variable)[1:]:
+        for name in bench.generator.allowed_dtypes(variable)[1:]:
             wishes.append(Wish(f"NaN and infinity in {name}", floats="special", dtypes={variable: name}))
     found = [bench.accepted(wish) for wish in wishes]
     return [call for call in found if call is not None]
@@ -63,14 +63,14 @@ def _leaks(bench: Bench, call: Call) -> Finding | None:
         array[last] = np.nan
         return array
 
-    plain, with_nan = bench.run(call), bench.run(part_of(contract, call, poisoned))
+    plain, with_nan = bench.run(call), bench.run(take_part(contract, call, poisoned))
     if plain.error is not None or with_nan.error is not None:
         return None
     types = outcome_types(contract, call)
-    for name, tensor, a, b in zip(names_of(call, plain), types, plain.arrays, with_nan.arrays, strict=True):
+    for name, tensor, a, b in zip(list_names(call, plain), types, plain.arrays, with_nan.arrays, strict=True):
         if tensor.batch != "...":
             continue
-        found = compare.difference([name], [a[:last]], [b[:last]], exact=False, bound=4 * bound_of(call))
+        found = compare.difference([name], [a[:last]], [b[:last]], exact=False, bound=4 * error_bound(call))
         if found:
             return Finding(
                 f"expected a NaN in row {last} of the batch to stay in that row, but {found} (without it, with it)",

@@ -12,8 +12,8 @@ import numpy as np
 from kernpack_sdk.testing import compare
 from kernpack_sdk.testing.bench import Bench
 from kernpack_sdk.testing.case import Call, Finding, Skipped
-from kernpack_sdk.testing.checks.repeat import bound_of
-from kernpack_sdk.testing.frameworks import NUMPY, accepted, as_tuple, framework, names_of, split
+from kernpack_sdk.testing.checks.repeat import error_bound
+from kernpack_sdk.testing.frameworks import NUMPY, accepted, as_tuple, framework, list_names, split
 
 
 def _is_finite(bench: Bench, call: Call) -> bool:
@@ -98,7 +98,7 @@ def vmap(bench: Bench) -> Iterator[Finding]:
         expected = [torch_.read(torch.stack(pair)) for pair in zip(*each, strict=True)]
         names = bench.op.outcome_names
         found = compare.difference(
-            names, expected, [torch_.read(tensor) for tensor in both], exact=False, bound=4 * bound_of(call)
+            names, expected, [torch_.read(tensor) for tensor in both], exact=False, bound=4 * error_bound(call)
         )
         if found:
             yield Finding(
@@ -138,9 +138,9 @@ def export(bench: Bench) -> Iterator[Finding]:
                 call.text(),
             )
             return
-        names = names_of(call, expected)[: len(given)]
+        names = list_names(call, expected)[: len(given)]
         exact = bench.op.deterministic
-        found = compare.difference(names, expected.arrays[: len(given)], given, exact=exact, bound=bound_of(call))
+        found = compare.difference(names, expected.arrays[: len(given)], given, exact=exact, bound=error_bound(call))
         if found:
             yield Finding(
                 f"expected the exported program to give what the call gives, but {found} (eager, exported)", call.text()

@@ -1,4 +1,4 @@
-#include "base/loaded.h"
+#include "base/loaded_libraries.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -11,10 +11,10 @@ using nlohmann::json;
 
 json Surveyed(const void* image, long arch) {
   std::string ptx, log;
-  if (PtxOf(image, static_cast<int>(arch), &ptx, &log) != kSuccess) return {{"error", log}};
+  if (ExtractPtx(image, static_cast<int>(arch), &ptx, &log) != kSuccess) return {{"error", log}};
   try {
     const emulator::Module module = emulator::Parse(ptx);
-    const emulator::Survey survey = emulator::SurveyOf(module);
+    const emulator::Survey survey = emulator::SurveyModule(module);
     json refused = json::array();
     for (const auto& [line, refusal] : survey.refused)
       refused.push_back({{"line", line}, {"kernel", refusal.kernel}, {"why", refusal.why}});

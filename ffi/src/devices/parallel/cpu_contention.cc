@@ -1,4 +1,4 @@
-#include "devices/parallel/crowding.h"
+#include "devices/parallel/cpu_contention.h"
 
 #include <sys/resource.h>
 

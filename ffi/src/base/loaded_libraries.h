@@ -1,6 +1,6 @@
 // Libraries that other people loaded into this process, and what is found in them.
-#ifndef KERNPACK_SRC_BASE_LOADED_H_
-#define KERNPACK_SRC_BASE_LOADED_H_
+#ifndef KERNPACK_SRC_BASE_LOADED_LIBRARIES_H_
+#define KERNPACK_SRC_BASE_LOADED_LIBRARIES_H_
 
 #include <atomic>
 #include <new>
@@ -46,4 +46,4 @@ class LookedUp {
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_BASE_LOADED_H_
+#endif  // KERNPACK_SRC_BASE_LOADED_LIBRARIES_H_

@@ -5,7 +5,7 @@
 
 #include <kernpack/host/device.h>
 
-#include "observe/check/lent.h"
+#include "observe/check/guarded_tensor.h"
 #include "observe/check/text.h"
 #include "values/error/slot.h"
 #include "values/tensor/dltensor.h"
@@ -199,7 +199,7 @@ void Lent::LookAtFloats(const std::string& who, const char* elements, const Sour
       for (size_t t = 0; t < std::size(kTold); ++t) {
         if (tainted[t] < 0 && IsMarkedFloat(at + k, part, kTold[t].mark)) tainted[t] = i;
       }
-      int64_t* tagged = &outside[OutsideTagOf(at + k, given_.dtype)];
+      int64_t* tagged = &outside[GetOutsideTag(at + k, given_.dtype)];
       if (*tagged < 0) *tagged = i;
     }
   }
@@ -216,7 +216,7 @@ void Lent::LookAtFloats(const std::string& who, const char* elements, const Sour
     if (outside[tag] < 0) continue;
     const std::string owner = sources.owner(tag);
     if (owner.empty()) continue;
-    if (sources.given([tag](const char* at, KpDLDataType dtype) { return OutsideTagOf(at, dtype) == tag; })) continue;
+    if (sources.given([tag](const char* at, KpDLDataType dtype) { return GetOutsideTag(at, dtype) == tag; })) continue;
     say(outside[tag],
         "memory outside of " + owner + ": check the loop's bounds, and that byte_offset is added to data");
   }

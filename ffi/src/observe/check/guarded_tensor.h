@@ -1,6 +1,6 @@
 // One tensor of a checked call: the kernel is lent a guarded copy of it, which is looked at when the kernel has returned.
-#ifndef KERNPACK_SRC_OBSERVE_CHECK_LENT_H_
-#define KERNPACK_SRC_OBSERVE_CHECK_LENT_H_
+#ifndef KERNPACK_SRC_OBSERVE_CHECK_GUARDED_TENSOR_H_
+#define KERNPACK_SRC_OBSERVE_CHECK_GUARDED_TENSOR_H_
 
 #include <functional>
 #include <memory>
@@ -103,4 +103,4 @@ class Lent {
 
 }  // namespace kernpack::host::check
 
-#endif  // KERNPACK_SRC_OBSERVE_CHECK_LENT_H_
+#endif  // KERNPACK_SRC_OBSERVE_CHECK_GUARDED_TENSOR_H_

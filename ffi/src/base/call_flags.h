@@ -1,8 +1,8 @@
 // Flags: calls are checked (KERNPACK_CHECK=1, or between kp_checking_enter and its end), or profiled (KERNPACK_PROFILE, or while a
 // profile runs). One word of the process for each, which every call reads; a call on a function pointer that was fetched before goes
 // through kp_function_resolve again when one is set.
-#ifndef KERNPACK_SRC_BASE_WATCHED_H_
-#define KERNPACK_SRC_BASE_WATCHED_H_
+#ifndef KERNPACK_SRC_BASE_CALL_FLAGS_H_
+#define KERNPACK_SRC_BASE_CALL_FLAGS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -44,4 +44,4 @@ inline bool Watched() noexcept { return check::Checking() || profile::Profiling(
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_BASE_WATCHED_H_
+#endif  // KERNPACK_SRC_BASE_CALL_FLAGS_H_

@@ -1,7 +1,7 @@
 // Memory of one device that was freed while queued work may still use it. Giving it to the driver waits for the device, so it is
 // given back in batches: one wait for many tensors.
-#ifndef KERNPACK_BACKENDS_CUDA_RETIRED_H_
-#define KERNPACK_BACKENDS_CUDA_RETIRED_H_
+#ifndef KERNPACK_BACKENDS_CUDA_DEFERRED_FREE_H_
+#define KERNPACK_BACKENDS_CUDA_DEFERRED_FREE_H_
 
 #include <cstdint>
 #include <mutex>
@@ -61,4 +61,4 @@ bool ReadRetiredLimit(uint64_t unset, uint64_t* out, std::string* reason);
 
 }  // namespace kernpack::cuda
 
-#endif  // KERNPACK_BACKENDS_CUDA_RETIRED_H_
+#endif  // KERNPACK_BACKENDS_CUDA_DEFERRED_FREE_H_

@@ -1,4 +1,4 @@
-#include "backends/cuda/retired.h"
+#include "backends/cuda/deferred_free.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -2,8 +2,8 @@
 //
 // On a crowded machine a thread can lose its CPU for milliseconds in the middle of a chunk, and the caller waits for it. Where such waits
 // add up to more than the threads save, jobs run on the caller's thread alone for a while; then threads are tried again.
-#ifndef KERNPACK_SRC_DEVICES_PARALLEL_CROWDING_H_
-#define KERNPACK_SRC_DEVICES_PARALLEL_CROWDING_H_
+#ifndef KERNPACK_SRC_DEVICES_PARALLEL_CPU_CONTENTION_H_
+#define KERNPACK_SRC_DEVICES_PARALLEL_CPU_CONTENTION_H_
 
 #include <chrono>
 #include <cstdint>
@@ -20,4 +20,4 @@ void NoteJob(int32_t width, ParallelClock::duration work, ParallelClock::duratio
 
 }  // namespace kernpack::host
 
-#endif  // KERNPACK_SRC_DEVICES_PARALLEL_CROWDING_H_
+#endif  // KERNPACK_SRC_DEVICES_PARALLEL_CPU_CONTENTION_H_

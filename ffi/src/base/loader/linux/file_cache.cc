@@ -1,4 +1,4 @@
-#include "base/loader/linux/kept.h"
+#include "base/loader/linux/file_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -191,7 +191,7 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
 // A link's text is a digest, a mark and the distribution. Short: file systems keep a text of up to 59 bytes in the inode itself.
 constexpr std::string_view kMarks = "-+=*";  // bits: a module was made of it alone; it was mapped in place
 
-std::string TextOf(const Known& known) {
+std::string GetText(const Known& known) {
   const size_t mark = (known.alone ? 1 : 0) + (known.in_place ? 2 : 0);
   return host::DigestText(known.digest) + kMarks[mark] + known.verified;
 }
@@ -217,7 +217,7 @@ bool ReadText(const std::string& link, Known* out) {
 
 // False where it can't be written; errno says why.
 bool WriteText(const std::string& root, const char* folder, const std::string& link, const Known& known) {
-  const std::string text = TextOf(known);
+  const std::string text = GetText(known);
   if (symlink(text.c_str(), link.c_str()) == 0) return true;
   if (errno == ENOENT && (IsOurFolder(root) || MakeFolder(root)) && MakeFolder(root + "/" + folder) &&
       symlink(text.c_str(), link.c_str()) == 0)

@@ -1,4 +1,4 @@
-#include "observe/check/lent.h"
+#include "observe/check/guarded_tensor.h"
 
 #include <cstring>
 #include <utility>
@@ -39,7 +39,7 @@ Lent::Lent(const KpDLTensor& given, const DeviceInUse* where, Role role, unsigne
   const uint64_t origin = reinterpret_cast<uintptr_t>(placed.data) + placed.byte_offset;
   numel_ = NumElements(given);
   compact_ = IsCompact(given);
-  const signature::Range range = signature::RangeOf(placed);
+  const signature::Range range = signature::GetRange(placed);
   begin_ = numel_ ? range.begin : origin;
   bytes_ = range.end - range.begin;
   to_origin_ = origin - begin_;
@@ -66,9 +66,9 @@ int Lent::FetchBefore() {
 void Lent::FillUnwritten(char* at, Turn turn) const {
   const auto bytes = static_cast<uint64_t>(NumBytes(given_));
   if (role_ == Role::kWorkspace) {
-    FillMark(at, bytes, MarkOf(Mark::kWorkspace, turn));
+    FillMark(at, bytes, GetMark(Mark::kWorkspace, turn));
   } else if (IsFloat(given_.dtype) || given_.dtype.code == KP_DTYPE_BOOL) {
-    FillMark(at, bytes, MarkOf(Mark::kUnwritten, turn));
+    FillMark(at, bytes, GetMark(Mark::kUnwritten, turn));
   } else if (turn == Turn::kAgain) {
     FillMark(at, bytes, Mark::kZero);
   } else {

@@ -1,8 +1,8 @@
 // Copies of what was loaded, in a folder that only this user can write: <cache>/<digest>/<file's name>. A copy is what the dynamic
 // linker opens, so that a file rewritten, truncated or deleted afterwards does no harm, debuggers and profilers find the code under
 // a path that stays, and no descriptor does. A copy is also found by its file's state, without reading the file.
-#ifndef KERNPACK_SRC_BASE_LOADER_LINUX_KEPT_H_
-#define KERNPACK_SRC_BASE_LOADER_LINUX_KEPT_H_
+#ifndef KERNPACK_SRC_BASE_LOADER_LINUX_FILE_CACHE_H_
+#define KERNPACK_SRC_BASE_LOADER_LINUX_FILE_CACHE_H_
 
 #include <sys/stat.h>
 
@@ -19,4 +19,4 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
 
 }  // namespace kernpack::platform
 
-#endif  // KERNPACK_SRC_BASE_LOADER_LINUX_KEPT_H_
+#endif  // KERNPACK_SRC_BASE_LOADER_LINUX_FILE_CACHE_H_
