@@ -44,7 +44,7 @@ freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suite
 newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels` and what `make test` installed
 	scripts/newest $(PYTHONS)
 
-release-check: ## before a release: the wheels for aarch64; the wheels of dist/ in fresh environments, with pip and uv; and whole what `make test` does in part: sanitizers, the site in Chromium, aarch64, the suites without hooks, the oldest JAX; needs what `make test` built and installed
+release-check: ## before a release: the wheels for aarch64; the wheels of dist/ in fresh environments, with pip and uv; and whole what `make test` does in part: sanitizers, the site in Chromium, aarch64, the suites without hooks, the suites with every wheel, the oldest JAX; needs what `make test` built and installed
 	scripts/whole
 
 wheels: ## every wheel, into dist/
