@@ -165,7 +165,7 @@ class TileWriter : public Mutator {
     return Load(joined, WithPlace({}));
   }
 
-  // What the values at first, first + step, ... before end make.
+  // The values at first, first + step, ... before end, taken in one after the other.
   Buffer Accumulated(const Reduction& r, const Expr& body, Type type, const Expr& first, const Expr& end, int64_t step,
                      Block* out) {
     const Buffer tile = NewTile("sums", type, {}, out);
