@@ -62,7 +62,7 @@ TEST_P(IrGenerateC, AgreesWithTheInterpreter) {
   static const Compiled compiled = CompileWith(kStrict, module);
   const FuncNode& f = *module.Find(GetParam());
   for (const int64_t n : {0, 1, 2, 5, 16, 37}) {
-    const Dims dims{{"N", n}};
+    const Dims dims{{"N", n}, {"D", 5}};
     Arguments want(f, dims, static_cast<uint64_t>(n)), got(f, dims, static_cast<uint64_t>(n));
     Interpret(module, f.name, want.Any());
     EXPECT_EQ(compiled.Call(f.name, got.Any()), "");
