@@ -42,7 +42,7 @@ int CallByContract(void* self, const KpAny* args, int32_t num_args, KpAny* resul
   }
   if (const int rc = by.call(by.self, passed.data(), static_cast<int32_t>(by.args.size()), result); rc != 0) return rc;
   if (result->type_index == KP_TYPE_NONE) return 0;
-  // What it returned holds what it computed; the tensors that the contract's results are in were perhaps never written.
+  // The function put its results into new tensors; those of the contract's results were perhaps never written.
   const int rc = kp_raise("TypeError",
                           "%s: expected %s to write its results to its arguments and to return None, but it returned "
                           "a value of type %s: a function that returns its results can't have a contract",
