@@ -69,6 +69,8 @@ class ReductionLowerer : public Hoister {
   // The place of the first largest or smallest value, in a loop that keeps both.
   Expr Arg(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body) {
     const Type t = r.var->type;
+    int64_t least = 0, past = 0;
+    if (IsConstInt(begin, &least) && IsConstInt(end, &past) && past <= least) return ConstInt(t, -1);
     const Expr first = Bind("first", begin);
     const Buffer best = MakeBuffer("best", body->type, {Expr(1)}, Scope::kLocal);
     const Buffer at = MakeBuffer("at", t, {Expr(1)}, Scope::kLocal);
