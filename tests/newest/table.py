@@ -24,7 +24,7 @@ HEADINGS = (
     "torch",
     "JAX",
     "NumPy",
-    "`apache-tvm-ffi`",
+    "apache-tvm-ffi",
     "tests with hooks",
     "without",
     "hooks off",
@@ -50,7 +50,8 @@ def row(folder: Path, python: str, date: str) -> list[str]:
     off = [f"`{name}`" for name, state in found["hooks"].items() if state != "on"]
 
     def times(of: dict[str, Any], name: str) -> str:
-        return f"{of['microseconds'][name]:.2f}"
+        value = of["microseconds"][name]
+        return f"{value:.{1 if value >= 10 else 2}f}"
 
     figures = [f"{times(found, name)} ({times(pinned, name)})" for name in TIMES]
     return [date, python, *found["versions"].values(), *tests, ", ".join(off) or "none", *figures]

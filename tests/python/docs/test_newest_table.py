@@ -87,7 +87,7 @@ def test_a_row_has_versions_tests_hooks_and_times(table, tmp_path: Path, monkeyp
     assert status == 0
     assert row[1:] == [
         *("3.12", "2.14.1", "0.12.0", "2.5.5", "0.1.15", "97 passed", "40 passed", "none"),
-        *("0.50 (0.50)", "0.60 (0.60)", "20.00 (20.00)", "5.12 (5.12)"),
+        *("0.50 (0.50)", "0.60 (0.60)", "20.0 (20.0)", "5.12 (5.12)"),
     ]
 
 
