@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 import kernpack_kernels.torch as kt  # noqa: E402  (needs torch)
-from kernpack_kernels.torch import called  # noqa: E402
+from kernpack_kernels.torch import module_functions  # noqa: E402
 
 SIZES = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "pad_token_id": 0, "eos_token_id": None}
 STATE = {"state_size": 8}
@@ -70,8 +70,10 @@ def test_logits_gradients_and_tokens_stay(name, ids):
 
 def test_only_the_patched_model_calls_the_kernel(ids, monkeypatch):
     seen = []
-    ours = called.functional.causal_conv1d
-    monkeypatch.setattr(called.functional, "causal_conv1d", lambda *a, **k: (seen.append(1), ours(*a, **k))[1])
+    ours = module_functions.functional.causal_conv1d
+    monkeypatch.setattr(
+        module_functions.functional, "causal_conv1d", lambda *a, **k: (seen.append(1), ours(*a, **k))[1]
+    )
     patched, plain = build("Mamba"), build("Mamba")
     kt.patch(patched)
     seen.clear()
@@ -108,12 +110,12 @@ def test_functions_that_compute_something_else_are_left_alone():
     def step(x, state, weight, bias=None, activation=None):
         raise RuntimeError("not here")
 
-    assert called._differs("causal_conv1d_fn", backwards) == "computes something else"
-    assert called._differs("causal_conv1d_update", step) == "can't be tried: RuntimeError: not here"
+    assert module_functions._differs("causal_conv1d_fn", backwards) == "computes something else"
+    assert module_functions._differs("causal_conv1d_update", step) == "can't be tried: RuntimeError: not here"
 
 
 def causal_conv1d_fn(x, weight, bias=None, activation=None):
-    return called.functional.causal_conv1d(x, weight, bias, activation=activation)
+    return module_functions.functional.causal_conv1d(x, weight, bias, activation=activation)
 
 
 class Named(torch.nn.Module):
@@ -141,7 +143,7 @@ class Attribute(torch.nn.Module):
 )
 def test_layers_that_cannot_be_rebuilt_are_left_alone(layer, rows):
     forwards = []
-    assert list(called.patch(layer, lambda *made: forwards.append(made))) == rows
+    assert list(module_functions.patch(layer, lambda *made: forwards.append(made))) == rows
     assert len(forwards) == sum(bool(by) for _, by, _ in rows)
 
 
@@ -151,9 +153,9 @@ def test_what_the_kernel_does_not_take_is_computed_as_before():
     def theirs(*args, **kwargs):
         given.append((args, kwargs))
 
-    ours, x, weight = called._convolution(theirs), torch.zeros(1, 3, 5), torch.zeros(3, 4)
+    ours, x, weight = module_functions._convolution(theirs), torch.zeros(1, 3, 5), torch.zeros(3, 4)
     ours(x, weight, None, "gelu")
     ours(x, weight.double())
     ours(x, weight, seq_idx=torch.zeros(1, 5))
-    called._step(theirs)(x, torch.zeros(1, 3, 2), weight)  # the state is too short
+    module_functions._step(theirs)(x, torch.zeros(1, 3, 2), weight)  # the state is too short
     assert len(given) == 4

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 import kernpack_kernels.torch as kt  # noqa: E402  (needs torch)
-from kernpack_kernels.torch import called  # noqa: E402
+from kernpack_kernels.torch import module_functions  # noqa: E402
 
 SIZES = {
     "vocab_size": 64,
@@ -219,7 +219,7 @@ def test_rope_of_pairs_is_left_alone():
     def interleaved(q, k, cos, sin, unsqueeze_dim=1):
         return q + cos.unsqueeze(unsqueeze_dim), k
 
-    assert called._differs("apply_rotary_pos_emb", interleaved) == "pairs the elements of a head differently"
+    assert module_functions._differs("apply_rotary_pos_emb", interleaved) == "pairs the elements of a head differently"
 
 
 @pytest.mark.parametrize("implementation", ["eager", "grouped_mm"])

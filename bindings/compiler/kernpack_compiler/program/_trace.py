@@ -148,7 +148,7 @@ class Trace:
         return trace(function, *specs, name=name, operators=self._operators)
 
     def find_device(self, symbol: Symbol, what: str) -> VirtualDevice:
-        return self._builder.find_device(self.own(symbol, what))
+        return self._builder.device_of(self.own(symbol, what))
 
     def place(self, symbol: Symbol, device: VirtualDevice) -> None:
         self._builder.set_device(symbol._value, device)
