@@ -304,8 +304,8 @@ CALLS = [
         "argmax() counts from 0: write range(n), and add the first index to the result",
     ),
     (
-        "out[0] = f32(argmax(x[i] for i in range(N) for j in range(N)))",
-        "range(N)",
+        "out[0] = f32(argmax(x[i] for i in range(N) for j in range(2)))",
+        "range(2)",
         "argmax() goes over one axis: write a loop over the others",
     ),
     (
@@ -343,7 +343,7 @@ CALLS = [
     (
         "out[0] = exp(x[j] for j in range(N))",
         "exp(x[j] for j in range(N))",
-        "a generator goes into sum(), math.prod(), max(), min(), any() or all(), which take nothing else",
+        "a generator goes into sum(), math.prod(), max(), min(), argmax(), argmin(), any() or all(), which take nothing else",
     ),
     (
         "out[0] = out[0] + bump(out)",
