@@ -22,7 +22,9 @@ _ARCH = re.compile(r"((?:sm|compute)_\d+[af]?)=(.+)")
 
 
 def parser() -> Parser:
-    made = Parser("kernpack import", "Make a kernel that another compiler compiled a function of a module or a wheel.")
+    made = Parser(
+        "kernpack import", "Turn a kernel that another compiler compiled into a function of a module or a wheel."
+    )
     made.add_argument(
         "files",
         nargs="+",
@@ -36,7 +38,7 @@ def parser() -> Parser:
     made.add_argument("--cluster", metavar="EXTENTS", help="blocks of a cluster: '2, 1, 1'")
     made.add_argument("--shared", metavar="BYTES", default="0", help="dynamic shared memory: '4 * N' (default: 0)")
     made.add_argument(
-        "--args", metavar="LIST", help="what the kernel gets, in its order: 'x, y, N' (default: the contract's)"
+        "--args", metavar="LIST", help="the kernel's arguments, in its order: 'x, y, N' (default: the contract's)"
     )
     made.add_argument("--name", metavar="NAME", help="of the function (default: the kernel's)")
     made.add_argument(

@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--device", default="sm_90", help="the devices' architectures, separated by commas (default: %(default)s)"
     )
     of_run.add_argument(
-        "--seed", help="run warps in an order shuffled by that number, or by one that is printed: random"
+        "--seed", help="shuffle the order of warps by that number; random: by a number that errors name"
     )
     of_run.add_argument(
         "--check", help="look for these errors alone: races, init (reads of what was never written); or none"

@@ -44,7 +44,7 @@ class DropInError(ValueError):
     """The command line asks for what there isn't."""
 
 
-def settings_of(checks: str) -> str:
+def format_settings(checks: str) -> str:
     """KERNPACK_EMULATOR_SETTINGS for the checks that a comma separates; the others are off. "none": all are."""
     names = [] if checks == "none" else checks.split(",")
     for name in names:
@@ -76,7 +76,7 @@ def environment(folder: Path, devices: str, seed: str | None, checks: str | None
         set_here["KERNPACK_EMULATOR_SEED"] = seed
     if checks is not None:
         others = os.environ.get("KERNPACK_EMULATOR_SETTINGS")
-        set_here["KERNPACK_EMULATOR_SETTINGS"] = ";".join(filter(None, (others, settings_of(checks))))
+        set_here["KERNPACK_EMULATOR_SETTINGS"] = ";".join(filter(None, (others, format_settings(checks))))
     return {**os.environ, **set_here}
 
 

@@ -79,7 +79,7 @@ json OfKernel(int arch, const std::string& name, const KernelCounts& kernel) {
 }
 
 // "%p" stands for the number of the process.
-std::string PathOf(const char* text) {
+std::string ExpandPath(const char* text) {
   std::string path = text;
   for (size_t at = 0; (at = path.find("%p", at)) != std::string::npos;) {
     const std::string number = std::to_string(getpid());
@@ -127,7 +127,7 @@ class CountFile {
   CountFile() {
     const char* path = std::getenv("KERNPACK_EMULATOR_COUNTS");
     if (path == nullptr || *path == '\0') return;
-    path_ = PathOf(path);
+    path_ = ExpandPath(path);
     owner_ = getpid();
     counting = true;
     if (!std::ofstream(path_).good()) Complain();  // now, not after an hour

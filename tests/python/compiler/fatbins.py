@@ -7,7 +7,7 @@ import struct
 PTX, CUBIN, LZ4, ZSTD = 1, 2, 0x2000, 0x8000
 
 
-def image_of(kind: int, data: bytes, flags: int = 0, size: int = 0) -> bytes:
+def make_image(kind: int, data: bytes, flags: int = 0, size: int = 0) -> bytes:
     """size: bytes of what `data` is compressed from."""
     padded = -(-len(data) // 8) * 8
     packed = len(data) if flags else 0
@@ -15,12 +15,12 @@ def image_of(kind: int, data: bytes, flags: int = 0, size: int = 0) -> bytes:
     return head + data.ljust(padded, b"\0")
 
 
-def fatbin_of(*images: bytes) -> bytes:
+def make_fatbin(*images: bytes) -> bytes:
     body = b"".join(images)
     return struct.pack("<4sHHQ", bytes.fromhex("50ed55ba"), 1, 16, len(body)) + body
 
 
-def lz4_of(data: bytes) -> bytes:
+def compress_lz4(data: bytes) -> bytes:
     """A block of LZ4 of data that has its first half twice: literals, a copy, and literals of the last bytes."""
     half, last = data[: len(data) // 2], data[len(data) // 2 * 2 - 8 :]
     return _sequence(half, len(half) - 8, len(half)) + _sequence(last, 0, 0)

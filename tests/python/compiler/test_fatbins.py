@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cubins import make_cubin
-from fatbins import CUBIN, LZ4, PTX, ZSTD, fatbin_of, image_of, lz4_of
+from fatbins import CUBIN, LZ4, PTX, ZSTD, compress_lz4, make_fatbin, make_image
 
 kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 
@@ -35,7 +35,7 @@ def targets(code: object) -> list[str]:
     return made.targets
 
 
-def zstd_of(data: bytes) -> bytes:
+def compress_zstd(data: bytes) -> bytes:
     try:
         library = ctypes.CDLL("libzstd.so.1")
     except OSError:
@@ -46,7 +46,7 @@ def zstd_of(data: bytes) -> bytes:
 
 
 def test_each_code_is_taken() -> None:
-    fatbin = fatbin_of(image_of(CUBIN, CUBIN_OF_ROWS), image_of(PTX, TEXT.ljust(-(-len(TEXT) // 8) * 8, b"\0")))
+    fatbin = make_fatbin(make_image(CUBIN, CUBIN_OF_ROWS), make_image(PTX, TEXT.ljust(-(-len(TEXT) // 8) * 8, b"\0")))
     made = kc._imports._code.read(fatbin, "test")
     assert [image.target for image in made] == ["cuda -arch=sm_90", "cuda -arch=compute_80"]
     assert made[0].data == CUBIN_OF_ROWS.ljust(len(made[0].data), b"\0")
@@ -54,11 +54,12 @@ def test_each_code_is_taken() -> None:
 
 
 def test_the_author_says_for_which_architecture_a_cubin_is() -> None:
-    fatbin = fatbin_of(image_of(CUBIN, CUBIN_OF_ROWS), image_of(PTX, TEXT, ZSTD, len(TEXT)))
+    fatbin = make_fatbin(make_image(CUBIN, CUBIN_OF_ROWS), make_image(PTX, TEXT, ZSTD, len(TEXT)))
     with pytest.raises(ValueError, match="damaged: an image can't be decompressed"):
         targets({"sm_90a": fatbin})
-    fatbin = fatbin_of(
-        image_of(CUBIN, zstd_of(CUBIN_OF_ROWS), ZSTD, len(CUBIN_OF_ROWS)), image_of(PTX, zstd_of(TEXT), ZSTD, len(TEXT))
+    fatbin = make_fatbin(
+        make_image(CUBIN, compress_zstd(CUBIN_OF_ROWS), ZSTD, len(CUBIN_OF_ROWS)),
+        make_image(PTX, compress_zstd(TEXT), ZSTD, len(TEXT)),
     )
     assert targets({"sm_90a": fatbin}) == ["cuda -arch=sm_90a"]
     with pytest.raises(ValueError, match="expected code for sm_100, got a fatbin with code for sm_90, compute_80"):
@@ -67,7 +68,7 @@ def test_the_author_says_for_which_architecture_a_cubin_is() -> None:
 
 def test_lz4() -> None:
     twice = TEXT * 2
-    fatbin = fatbin_of(image_of(PTX, lz4_of(twice), LZ4, len(twice)))
+    fatbin = make_fatbin(make_image(PTX, compress_lz4(twice), LZ4, len(twice)))
     assert targets(fatbin) == ["cuda -arch=compute_80"]
 
 
@@ -75,13 +76,16 @@ def test_lz4() -> None:
     ("fatbin", "message"),
     [
         (bytes.fromhex("50ed55ba"), "the fatbin is truncated or damaged"),
-        (fatbin_of(image_of(PTX, TEXT))[:-1], "the fatbin is truncated or damaged: it says that it has"),
-        (fatbin_of(image_of(PTX, TEXT)[:80]), "an image lies behind its end"),
-        (fatbin_of(image_of(PTX, TEXT, LZ4, 1 << 40)), "an image lies behind its end"),
-        (fatbin_of(image_of(PTX, lz4_of(TEXT * 2)[:-9], LZ4, 2 * len(TEXT))), "the fatbin is truncated or damaged"),
-        (fatbin_of(image_of(PTX, b"\x10a\x05\x00" * 8, LZ4, 1000)), "an image can't be decompressed"),
-        (fatbin_of(image_of(8, TEXT)), "the fatbin has an image of kind 8, which is neither PTX nor a cubin"),
-        (fatbin_of(), "expected PTX or a cubin, got none"),
+        (make_fatbin(make_image(PTX, TEXT))[:-1], "the fatbin is truncated or damaged: it says that it has"),
+        (make_fatbin(make_image(PTX, TEXT)[:80]), "an image lies behind its end"),
+        (make_fatbin(make_image(PTX, TEXT, LZ4, 1 << 40)), "an image lies behind its end"),
+        (
+            make_fatbin(make_image(PTX, compress_lz4(TEXT * 2)[:-9], LZ4, 2 * len(TEXT))),
+            "the fatbin is truncated or damaged",
+        ),
+        (make_fatbin(make_image(PTX, b"\x10a\x05\x00" * 8, LZ4, 1000)), "an image can't be decompressed"),
+        (make_fatbin(make_image(8, TEXT)), "the fatbin has an image of kind 8, which is neither PTX nor a cubin"),
+        (make_fatbin(), "expected PTX or a cubin, got none"),
     ],
 )
 def test_a_damaged_one_is_refused(fatbin: bytes, message: str) -> None:

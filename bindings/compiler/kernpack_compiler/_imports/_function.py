@@ -78,7 +78,7 @@ def import_kernel(
         devices too.
     contract: "(x: f32[R, N], eps: float = 1e-5) -> (y: f32[R, N])", as of any function (docs/signature.md).
     grid, block: up to three extents, each a number or an expression of the contract's dims and scalars: "ceildiv(N, 256)".
-    args: what the kernel gets, in its order: names of tensors, and expressions; "workspace(4 * R)" is memory of so many
+    args: the kernel's arguments, in its order: names of tensors, and expressions; "workspace(4 * R)" is memory of so many
         bytes for the call, None a null pointer. By default the contract's parameters and results in order, then its dims.
     entry: the kernel's name in the code; needed where there are several.
     name: the function's; by default the kernel's.

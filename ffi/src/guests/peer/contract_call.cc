@@ -1,8 +1,9 @@
-#include "guests/peer/contract_call.h"
-
+// Calls of a foreign function by a contract.
 #include <array>
 
 #include <kernpack/host/host.h>
+
+#include "guests/peer/contracts.h"
 
 namespace kernpack::host {
 namespace {

@@ -9,7 +9,6 @@
 
 #include <kernpack/host/host.h>
 
-#include "guests/peer/contract_call.h"
 #include "modules/contracts.h"
 #include "values/object/object.h"
 #include "values/signature/signature.h"
@@ -107,8 +106,8 @@ class Adder {
     constexpr size_t kMost = 20;
     std::string names;
     for (size_t i = 0; i < std::min(kMost, table_->functions.size()); ++i) {
-      if (GetInfo(table_->functions[i]).kind == KP_DEF_FUNCTION)
-        names += (i ? ", " : "") + std::string(table_->functions[i].name);
+      if (GetInfo(table_->functions[i]).kind != KP_DEF_FUNCTION) continue;
+      names += (names.empty() ? "" : ", ") + std::string(table_->functions[i].name);
     }
     return names + (table_->functions.size() > kMost ? ", ..." : "");
   }

@@ -19,12 +19,12 @@ constexpr int64_t kMostTileBytes = 16384;  // of partial results, and of one loc
 bool IsLocal(const Buffer& b) { return b->scope == Scope::kLocal; }
 
 // How often the index contains the variable, if by sums alone; -1: in another way, or more than once.
-int StepsOf(const Var& var, const Expr& e) {
+int CountSteps(const Var& var, const Expr& e) {
   if (e->op == Op::kVar) return e->var() == var;
   if (!IsUsed(var, e)) return 0;
-  if (e->op == Op::kSub) return StepsOf(var, e->args[1]) == 0 ? StepsOf(var, e->args[0]) : -1;
+  if (e->op == Op::kSub) return CountSteps(var, e->args[1]) == 0 ? CountSteps(var, e->args[0]) : -1;
   if (e->op != Op::kAdd) return -1;
-  const int a = StepsOf(var, e->args[0]), b = StepsOf(var, e->args[1]);
+  const int a = CountSteps(var, e->args[0]), b = CountSteps(var, e->args[1]);
   return a < 0 || b < 0 || a + b > 1 ? -1 : a + b;
 }
 
@@ -94,7 +94,7 @@ class Form : public Visitor {
     }
     int steps = 0;
     for (size_t d = 0; d < indices.size(); ++d) {
-      const int own = UsesLet(indices[d]) ? -1 : StepsOf(column_, indices[d]);
+      const int own = UsesLet(indices[d]) ? -1 : CountSteps(column_, indices[d]);
       is_valid = is_valid && own >= 0 && (own == 0 || d + 1 == indices.size());
       steps = own;
     }
@@ -219,16 +219,16 @@ class StripWriter {
     const Expr first = Sum(begin, Product(Expr(strip), Expr(whole.columns())));
     const Expr in_part = Sum(first, Product(Expr(part), Expr(int64_t{shape_.lanes})));
     const Stmt rest = For(part, Expr(0), Expr(whole.vectors),
-                          {If(in_part < end, TileOf(loops_, body_, narrow, first_row, in_part, end))});
-    return {For(
-        strip, Expr(0), CeilDiv(Difference(end, begin), whole.columns()),
-        {If(Sum(first, Expr(whole.columns())) <= end, TileOf(loops_, body_, whole, first_row, first, Expr()), {rest})},
-        in_parallel ? ForKind::kParallel : ForKind::kSerial, in_parallel ? 1 : 0)};
+                          {If(in_part < end, MakeTile(loops_, body_, narrow, first_row, in_part, end))});
+    return {For(strip, Expr(0), CeilDiv(Difference(end, begin), whole.columns()),
+                {If(Sum(first, Expr(whole.columns())) <= end, MakeTile(loops_, body_, whole, first_row, first, Expr()),
+                    {rest})},
+                in_parallel ? ForKind::kParallel : ForKind::kSerial, in_parallel ? 1 : 0)};
   }
 };
 
-std::optional<Block> TilesOf(const StmtNode* rows, const StmtNode& columns, bool in_parallel,
-                             const Processor& machine) {
+std::optional<Block> MakeTiles(const StmtNode* rows, const StmtNode& columns, bool in_parallel,
+                               const Processor& machine) {
   const Block& body = columns.body;
   Form form(rows ? rows->var : nullptr, columns.var);
   form.Read(body);
@@ -257,7 +257,7 @@ std::optional<Block> RowsAndColumns(const StmtNode& loop, const IsIndependent& i
   const Stmt columns = Columns().Of(loop.body);
   if (!columns || IsUsed(loop.var, columns->args[0]) || IsUsed(loop.var, columns->args[1])) return std::nullopt;
   if (!is_independent(*columns, &loop)) return std::nullopt;
-  return TilesOf(&loop, *columns, in_parallel, machine);
+  return MakeTiles(&loop, *columns, in_parallel, machine);
 }
 
 }  // namespace
@@ -273,7 +273,7 @@ std::optional<Block> ScheduleColumns(const StmtNode& loop, const IsIndependent& 
       RowsAndColumns(inner, is_independent, true, machine))
     return std::nullopt;
   if (std::optional<Block> tiles = RowsAndColumns(loop, is_independent, in_parallel, machine)) return tiles;
-  return TilesOf(nullptr, loop, in_parallel, machine);
+  return MakeTiles(nullptr, loop, in_parallel, machine);
 }
 
 }  // namespace kernpack::sdk::ir

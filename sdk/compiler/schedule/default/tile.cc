@@ -201,8 +201,8 @@ int PartialResults(const ExprNode& reduce) {
   return lanes;
 }
 
-Block TileOf(const TileLoops& loops, const Block& body, const TileShape& shape, const Expr& first_row,
-             const Expr& first_column, const Expr& limit) {
+Block MakeTile(const TileLoops& loops, const Block& body, const TileShape& shape, const Expr& first_row,
+               const Expr& first_column, const Expr& limit) {
   // Variables and buffers are bound once, and a body is written for several tiles.
   return CloneBlock(TileWriter(loops, shape, first_row, first_column, limit).Write(body), {});
 }

@@ -27,8 +27,8 @@ struct TileLoops {
 };
 
 // The tile that begins at these iterations. limit (may be empty): columns from there on are left out.
-Block TileOf(const TileLoops& loops, const Block& body, const TileShape& shape, const Expr& first_row,
-             const Expr& first_column, const Expr& limit);
+Block MakeTile(const TileLoops& loops, const Block& body, const TileShape& shape, const Expr& first_row,
+               const Expr& first_column, const Expr& limit);
 
 bool ReadsMemory(const Expr& e);
 

@@ -10,7 +10,7 @@ COMMANDS = {
     "config": "Print where the SDK is and what to compile with",
     "demo": "Call a small kernel from NumPy, PyTorch and JAX, and time it beside theirs",
     "dev": "Build in place, and again whenever a source is saved",
-    "import": "Make a function of a kernel that Triton, nvcc or another compiler compiled",
+    "import": "Turn a kernel that Triton, nvcc or another compiler compiled into a function",
     "inspect": "Show what a module, a wheel or an installed package contains",
     "keygen": "Make an Ed25519 key for `kernpack sign`, outside of the project",
     "new": "Start a project: kernel, gradient, tests, packaging, CI",
