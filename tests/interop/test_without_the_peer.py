@@ -36,3 +36,32 @@ def test_a_missing_peer_library_is_reported(peer_path: Path, library: str) -> No
         f"ImportError: kernpack.load: '{peer_path}' was built with apache-tvm-ffi and needs its library libtvm_ffi.so, "
         f"which was not found{why}; run `pip install apache-tvm-ffi`, or set KERNPACK_TVM_FFI_LIB to the library's path\n"
     )
+
+
+LOOKS = """
+import sys
+
+looked = []
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tvm_ffi":
+            looked.append(name)
+
+
+import kernpack
+
+sys.meta_path.insert(0, Finder())
+kernpack.load(sys.argv[1])
+ours = list(looked)
+kernpack.load(sys.argv[2])
+print(ours, looked)
+"""
+
+
+def test_only_a_module_built_with_the_peer_looks_for_it(our_path: Path, peer_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", LOOKS, str(our_path), str(peer_path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[] ['tvm_ffi']\n"

@@ -137,13 +137,21 @@ def _looks_like_path(text: str) -> bool:
 def _load_files(
     files: Sequence[str | os.PathLike[str]], source: str, *, probe: bool, by_path: bool, contracts: str | None = None
 ) -> Module:
-    announce_peer()
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
-    loaded = _core.load(tuple(map(str, files)), _PROBE if probe else 0, contracts)
+    loaded = _load_shared(tuple(map(str, files)), _PROBE if probe else 0, contracts)
     module = Module(loaded, source, by_path=by_path, contracts=contracts)
     announce(module)
     return module
+
+
+def _load_shared(files: tuple[str, ...], flags: int, contracts: str | None) -> Any:
+    try:
+        return _core.load(files, flags, contracts)
+    except ImportError as error:  # from the first module that was built with apache-tvm-ffi's SDK
+        if "libtvm_ffi" not in str(error) or not announce_peer():
+            raise
+    return _core.load(files, flags, contracts)
 
 
 # Those that torch's import has to hear of, in the order of their loads. A module that is gone takes its entry away, so that a process

@@ -22,17 +22,15 @@ def peer_library() -> Path | None:
     return None
 
 
-_announced = False
+def announce_peer() -> bool:
+    """Tells the host where the library is; False if it isn't installed.
 
-
-def announce_peer() -> None:
-    """Tells the host once. Cheap afterwards."""
-    global _announced
-    if _announced:
-        return
+    Called when a load needs the library: looking for it takes longer than the load of a module that doesn't.
+    """
     file = peer_library()
-    if file is not None and sys.platform == "linux":
-        from kernpack import _core
+    if file is None or sys.platform != "linux":
+        return False
+    from kernpack import _core
 
-        _core.set_peer_library(str(file))
-    _announced = True  # the last: another thread's load goes on from here
+    _core.set_peer_library(str(file))
+    return True
