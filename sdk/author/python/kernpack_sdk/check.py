@@ -12,6 +12,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
@@ -59,15 +60,19 @@ def _links(path: Path) -> list[Finding]:
         return [Finding(text, serious=False) for text in tables.broken_links(tables.modules(image))]
 
 
+# The errors that a parser trips over in a damaged file.
+DAMAGED = (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError)
+
+
 def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
     try:
         return audit(path)
     except ValueError as error:
         return [Finding(str(error))]
-    except (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError) as error:
+    except DAMAGED as error:
         return [
             Finding(f"is damaged ({type(error).__name__}: {error}); build it again")
-        ]  # whatever a parser trips over
+        ]
 
 
 def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
@@ -144,17 +149,23 @@ def _shared_objects(folder: Path) -> list[Path]:
 
 def platform_tag(wheel: Path) -> str:
     """The oldest platform tag that is true for this wheel, as auditwheel finds it."""
-    return _platform_tag(wheel, wheel.stat().st_mtime_ns)
+    return _show(wheel, wheel.stat().st_mtime_ns)["overall_tag"]
+
+
+def symbol_tag(wheel: Path) -> str:
+    """The oldest platform tag by the versions of the symbols that the wheel asks for; libraries of other wheels aside."""
+    return _show(wheel, wheel.stat().st_mtime_ns)["sym_tag"]
 
 
 @functools.lru_cache
-def _platform_tag(wheel: Path, changed: int) -> str:
+def _show(wheel: Path, changed: int) -> dict[str, Any]:
     found = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)], capture_output=True, text=True, check=False
     )
     if found.returncode != 0:
         raise ValueError(f"{wheel.name}: auditwheel: {found.stderr.strip() or found.stdout.strip()}")
-    return json.loads(found.stdout)["overall_tag"]
+    shown: dict[str, Any] = json.loads(found.stdout)
+    return shown
 
 
 def audit_wheel(wheel: Path) -> list[Finding]:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import re
+import email.parser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.gnuversions import GNUVerNeedSection
-
-from kernpack_sdk import check, elf, hosts, module_files, table
+from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, table
 from kernpack_sdk.audit import Image, device_code, tables
 
 
 def facts(what: str) -> dict[str, Any]:
     """Of a wheel, a shared object, a folder of them or an installed package. ValueError for anything else."""
-    with module_files.modules(what) as (source, files):
-        about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in files]}
-        if source.suffix == ".whl":
-            about["bytes"] = source.stat().st_size
-            about["sha256"] = _digest(source)
-            about["runs_on"] = check.platform_tag(source)
+    with module_files.all_files(what) as found:
+        modules = [file for file in found.files if _has_table(file)]
+        others = [file for file in found.files if file not in modules]
+        about: dict[str, Any] = {
+            "source": str(found.source),
+            "modules": [_module(file) for file in modules],
+            "libraries": [_library(file, found) for file in others],
+        }
+        about["duplicate_files"] = foreign.duplicates([*about["modules"], *about["libraries"]])
+        if found.source.suffix == ".whl":
+            about["bytes"] = found.source.stat().st_size
+            about["sha256"] = foreign.digest(found.source)
+            about["runs_on"] = _platform(found.source, bool(modules))
+            about["requires"] = _requirements(found.folder)
         return about
 
 
@@ -32,15 +36,49 @@ def _module(file: Path) -> dict[str, Any]:
     return {
         "file": file.name,
         "bytes": file.stat().st_size,
-        "sha256": _digest(file),
+        "sha256": foreign.digest(file),
         "machine": elf.MACHINES.get(so.machine, so.machine),
         "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
-        "newest_symbols": _versions(file),
+        "newest_symbols": foreign.newest(so.versions),
         "problems": check.check_module(file),
         "functions": _functions(file),
         "device_code": list_device_code(file),
     }
+
+
+def _has_table(file: Path) -> bool:
+    """A module of functions by apache-tvm-ffi's names alone has none."""
+    try:
+        return bool(abi.majors(elf.read(file).exports, "module"))
+    except (ValueError, *check.DAMAGED):
+        return False
+
+
+def _platform(wheel: Path, has_modules: bool) -> str | None:
+    """The oldest platform that it runs on; None where auditwheel doesn't take it for a wheel of machine code."""
+    try:
+        return check.platform_tag(wheel) if has_modules else check.symbol_tag(wheel)
+    except ValueError:
+        return None
+
+
+def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
+    name = str(file.relative_to(found.folder))
+    try:
+        return foreign.library(file, name, {each.name for each in found.files})
+    except (ValueError, *check.DAMAGED) as error:
+        if len(found.files) == 1:
+            raise ValueError(str(error)) from error
+        return {"file": name, "bytes": file.stat().st_size, "sha256": foreign.digest(file), "machine": "?", "damaged": str(error)}
+
+
+def _requirements(folder: Path) -> dict[str, Any]:
+    """What the wheel asks of pip: of Python, and of other wheels."""
+    for info in folder.glob("*.dist-info"):
+        message = email.parser.Parser().parsestr((info / "METADATA").read_text("utf-8", "replace"))
+        return {"python": message.get("Requires-Python"), "wheels": message.get_all("Requires-Dist") or []}
+    return {"python": None, "wheels": []}
 
 
 def list_device_code(file: Path) -> list[dict[str, Any]]:
@@ -87,23 +125,3 @@ def _instruction_sets(file: Path) -> Iterator[tuple[str, str, list[str]]]:
         for module in tables.modules(image):
             for variant in module.variants:
                 yield variant.name, variant.target or "baseline", sorted(disassembly.levels_above(variant.address))
-
-
-def _versions(file: Path) -> dict[str, str]:
-    """Of each family of symbol versions (GLIBC, GLIBCXX, ...) the newest that the file asks for."""
-    newest: dict[str, tuple[int, ...]] = {}
-    with file.open("rb") as stream:
-        for section in ELFFile(stream).iter_sections():
-            if not isinstance(section, GNUVerNeedSection):
-                continue
-            for _, versions in section.iter_versions():
-                for version in versions:
-                    family, _, number = version.name.rpartition("_")
-                    if re.fullmatch(r"\d+(\.\d+)*", number):
-                        newest[family] = max(newest.get(family, ()), tuple(map(int, number.split("."))))
-    return {family: ".".join(map(str, number)) for family, number in sorted(newest.items())}
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 import struct
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ _HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes 
 _ENTRY = struct.Struct(
     "<HHIQI4xHHI8xQ8xQ"
 )  # kind, _, bytes of this header, bytes, compressed, minor and major version of the code, architecture, flags, unpacked
-_KINDS = {1: "compute", 2: "sm"}
+_IS_PTX = 1
+_KINDS = {_IS_PTX: "compute", 2: "sm"}
+_FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _ARCH_SPECIFIC, _FAMILY = 0x100000, 0x200000  # flags: 90a, 100f
 _CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # e_machine is EM_CUDA
 _PTX = re.compile(rb"\.version\s+(\d+)\.(\d+)\s+\.target\s+sm_(\d+[af]?)")
@@ -37,6 +40,19 @@ class DeviceCode:
     )  # the CUDA version of the oldest driver that takes it: "13.0"; None: 11 or older, or not CUDA
 
 
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One image in a fat binary; places count from the section's begin."""
+
+    begin: int  # of the code, behind the entry's own header
+    end: int  # behind it and its padding
+    kind: str  # "cubin" or "ptx"
+    architecture: str
+    stored: int  # bytes of code, compressed where it is
+    unpacked: int
+    driver: tuple[int, int]  # the CUDA version of the oldest driver that takes it
+
+
 def read(image: Image) -> list[DeviceCode]:
     """In the order of kinds and architectures."""
     sums: dict[tuple[str, str | None], tuple[int, int, int]] = {}
@@ -48,6 +64,20 @@ def read(image: Image) -> list[DeviceCode]:
         drivers[key] = max(driver, drivers.get(key, _ANY))
     rows = [DeviceCode(*key, *total, _words(drivers[key])) for key, total in sums.items()]
     return sorted(rows, key=lambda row: (row.kind, _number(row.architecture), row.architecture or ""))
+
+
+def count_duplicates(image: Image) -> int:
+    """Bytes of images in fat binaries that an earlier one in the file has, too."""
+    seen: set[bytes] = set()
+    total = 0
+    for section in image.elf.iter_sections():
+        if section.name.startswith(_FATBIN_SECTIONS):
+            data = section.data()
+            for each in entries(data):
+                digest = hashlib.sha256(data[each.begin : each.begin + each.stored]).digest()
+                total += each.stored if digest in seen else 0
+                seen.add(digest)
+    return total
 
 
 def _number(architecture: str | None) -> int:
@@ -71,14 +101,19 @@ def _driver_of_ptx(major: int, minor: int) -> _Version:
     return (12, minor + 1 if minor > 5 else minor) if major == 8 else _ANY
 
 
-def _driver_of_cubin(abi: int) -> _Version:
-    """Machine code runs on drivers of its toolkit's major version; ELF's ABI version 8 came with CUDA 13."""
-    return (13, 0) if abi >= 8 else _ANY
+# The architectures that CUDA 12 knew already in the new format, with the release that brought each (NVIDIA's nvcc manual).
+_NEW_FORMAT_IN_12 = {100: (12, 8), 101: (12, 8), 120: (12, 8), 103: (12, 9), 121: (12, 9)}
+
+
+def _driver_of_cubin(abi: int, architecture: int) -> _Version:
+    """Machine code runs on drivers of its toolkit's major version. ELF's ABI version 8 came with Blackwell in CUDA 12.8; since
+    CUDA 13 all architectures have it, so code for Blackwell alone doesn't tell the two apart: then this is the older one."""
+    return _NEW_FORMAT_IN_12.get(architecture, (13, 0)) if abi >= 8 else _ANY
 
 
 def _found(image: Image) -> Iterator[_Found]:
     for section in image.elf.iter_sections():
-        if section.name.startswith((".nv_fatbin", "__nv_relfatbin")):
+        if section.name.startswith(_FATBIN_SECTIONS):
             yield from _fatbins(section.data())
         elif section.name.startswith((".rodata", ".data")):
             data = section.data()
@@ -87,6 +122,12 @@ def _found(image: Image) -> Iterator[_Found]:
 
 
 def _fatbins(data: bytes) -> Iterator[_Found]:
+    for each in entries(data):
+        yield each.kind, each.architecture, each.stored, each.unpacked, each.driver
+
+
+def entries(data: bytes) -> Iterator[Entry]:
+    """The images of all fat binaries in a section, in order. Reading ends where sizes lead out of it."""
     magic = struct.pack("<I", _FATBIN)
     at = data.find(magic)
     while at >= 0:
@@ -95,11 +136,11 @@ def _fatbins(data: bytes) -> Iterator[_Found]:
             _, version, header, size = _HEADER.unpack_from(data, at)
             if version == 1 and header >= _HEADER.size and at + header + size <= len(data):
                 end = at + header + size
-                yield from _entries(data, at + header, end)
+                yield from _entries_of_one(data, at + header, end)
         at = data.find(magic, end)
 
 
-def _entries(data: bytes, at: int, end: int) -> Iterator[_Found]:
+def _entries_of_one(data: bytes, at: int, end: int) -> Iterator[Entry]:
     while at + _ENTRY.size <= end:
         kind, _, header, size, packed, minor, major, number, flags, unpacked = _ENTRY.unpack_from(data, at)
         if header < _ENTRY.size or at + header + size > end:
@@ -107,11 +148,16 @@ def _entries(data: bytes, at: int, end: int) -> Iterator[_Found]:
         if prefix := _KINDS.get(kind):
             suffix = "a" if flags & _ARCH_SPECIFIC else "f" if flags & _FAMILY else ""
             stored = packed or size
-            sizes = stored, unpacked if packed else stored
-            if kind == 1:
-                yield "ptx", f"{prefix}_{number}{suffix}", *sizes, _driver_of_ptx(major, minor)
-            else:
-                yield "cubin", f"{prefix}_{number}{suffix}", *sizes, _driver_of_cubin(minor)
+            is_ptx = kind == _IS_PTX
+            yield Entry(
+                begin=at + header,
+                end=at + header + size,
+                kind="ptx" if is_ptx else "cubin",
+                architecture=f"{prefix}_{number}{suffix}",
+                stored=stored,
+                unpacked=unpacked if packed else stored,
+                driver=_driver_of_ptx(major, minor) if is_ptx else _driver_of_cubin(minor, number),
+            )
         at += header + size
 
 
@@ -120,7 +166,7 @@ def _bare(data: bytes) -> Iterator[_Found]:
     for found in _CUBIN.finditer(data):
         size, architecture = _cubin(data[found.start() :])
         if size:
-            yield "cubin", architecture, size, size, _driver_of_cubin(data[found.start() + 8])
+            yield "cubin", architecture, size, size, _driver_of_cubin(data[found.start() + 8], _number(architecture))
     for found in _PTX.finditer(data):
         size = len(_run(data, found.start()))
         driver = _driver_of_ptx(int(found[1]), int(found[2]))

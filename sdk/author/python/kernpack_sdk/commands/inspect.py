@@ -16,9 +16,10 @@ from kernpack_sdk.budget import shown
 @click.argument("what", metavar="FILE|WHEEL|NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(what: str, as_json: bool) -> None:
-    """Show what is in a module (.so), a wheel, a folder or an installed package.
+    """Show what is in a shared object (.so), a wheel, a folder or an installed package, of Kernpack or of any project.
 
-    Functions, contracts, gradients, targets, code for devices by architecture, needs, digests.
+    Of modules: functions, contracts, gradients, targets. Of all: interfaces and the versions that they tie the file to, libraries
+    that it needs, code for devices by architecture, instruction sets, digests. Nothing but a module's table of functions is loaded.
     """
     from kernpack_sdk import contents
 
@@ -32,7 +33,9 @@ def command(what: str, as_json: bool) -> None:
 def _print(found: dict[str, Any]) -> None:
     click.secho(found["source"], bold=True)
     if "runs_on" in found:
-        click.echo(f"{shown(found['bytes'])}, runs on {found['runs_on']} and newer; sha256 {found['sha256']}")
+        runs = f", runs on {found['runs_on']} and newer" if found["runs_on"] else ""
+        click.echo(f"{shown(found['bytes'])}{runs}; sha256 {found['sha256']}")
+        _print_requirements(found["requires"])
     for module in found["modules"]:
         click.secho(f"\n{module['file']}  {shown(module['bytes'])}  {module['machine']}", bold=True)
         newest = ", ".join(f"{family} {version}" for family, version in module["newest_symbols"].items())
@@ -45,6 +48,56 @@ def _print(found: dict[str, Any]) -> None:
         ):
             click.echo(line)
         _print_functions(module["functions"])
+    for library in found["libraries"]:
+        click.secho(f"\n{library['file']}  {shown(library['bytes'])}  {library['machine']}", bold=True)
+        for line in _about_library(library):
+            click.echo(line)
+    for names in found["duplicate_files"]:
+        click.echo(f"\nequal files: {', '.join(names)}")
+
+
+def _print_requirements(requires: dict[str, Any]) -> None:
+    wheels = [each for each in requires["wheels"] if "extra ==" not in each]
+    python = [f"Python {requires['python']}"] if requires["python"] else []
+    if wheels or python:
+        click.echo(f"asks pip for {', '.join([*python, *wheels])}")
+
+
+def _about_library(library: dict[str, Any]) -> Iterator[str]:
+    if library.get("damaged"):
+        yield f"PROBLEM {library['damaged']}"
+        return
+    for each in library["interfaces"]:
+        count = f", {each['count']:,} {_COUNTED.get(each['kind'], 'functions')}" if each["count"] else ""
+        yield f"{each['title']}{count}{'; works with ' + each['tie'] if each['tie'] else ''}"
+    needs = ", ".join(f"{name} ({origin})" if origin else name for name, origin in library["needs"].items())
+    newest = ", ".join(f"{family} {version}" for family, version in library["newest_symbols"].items())
+    yield f"needs {needs or 'no library'}; newest symbols: {newest or 'none'}"
+    yield f"sha256 {library['sha256']}"
+    yield from _device_code(library["device_code"])
+    if library["duplicate_device_code_bytes"]:
+        yield f"of the code for GPUs, {shown(library['duplicate_device_code_bytes'])} stand twice in the file"
+    yield from _instruction_sets(library)
+    if library["largest_symbols"]:
+        largest = ", ".join(f"{_cut(name)} {shown(size)}" for name, size in library["largest_symbols"].items())
+        yield f"largest symbols: {largest}"
+
+
+def _cut(name: str) -> str:
+    """C++ encodes whole types in a name; JSON has all of it."""
+    return name if len(name) <= 60 else name[:57] + "..."
+
+
+_COUNTED = {"torch": "symbols", "torch-stable": "symbols", "library": "symbols that others can use"}
+
+
+def _instruction_sets(library: dict[str, Any]) -> Iterator[str]:
+    sets = library["instruction_sets"]
+    if sets and sets["beyond_x86_64_v2"]:
+        asks = "it asks the processor" if sets["asks_the_processor"] else "it doesn't ask the processor first"
+        yield f"instruction sets beyond x86-64-v2: {', '.join(sets['beyond_x86_64_v2'])}; {asks}"
+    elif sets:
+        yield "instruction sets: x86-64-v2 at most"
 
 
 def _print_functions(functions: list[dict[str, Any]]) -> None:
