@@ -9,10 +9,9 @@ from typing import Any
 from kernpack import _core
 from kernpack._contract import Contract
 from kernpack._private.torch import names
-from kernpack._private.torch import operators as operators_of_torch
 from torch.autograd.graph import increment_version
 
-from . import _fast_path, _refusals, _transposed, _values
+from . import _by_name, _fast_path, _refusals, _transposed, _values
 from ._binder import bind, forward_to
 from ._gradient import Gradient, below_autograd, refuse_later
 from ._tangent import Tangents
@@ -33,9 +32,9 @@ class Function:
         self.out = packet.out if self.contract.results else None
         self.has_gradient = bool(steps)
         self.is_derivative = operators.is_derivative(self.name)
-        self.dispatch = operators_of_torch.dispatch(self.op)  # before the operator may be made to call this function
+        self.dispatch = _by_name.dispatch(self.op)  # before the operator may be made to call this function
         self.run = forward_to(self.contract, self.dispatch)
-        self.dispatch_out = operators_of_torch.dispatch(self.out) if self.out else None
+        self.dispatch_out = _by_name.dispatch(self.out) if self.out else None
         self.run_out = forward_to(self.contract, self.dispatch_out, with_results=True) if self.out else None
         self.gradient = Gradient(self, steps)
         self.tangents = Tangents(self, tangent)

@@ -11,7 +11,7 @@ from kernpack._contract import Parameter
 from kernpack._private.torch import lowerings, names, operators
 from torch.autograd.graph import increment_version
 
-from . import _aliases, _autograd, _refusals, _shapes, _vmap
+from . import _aliases, _autograd, _by_name, _refusals, _shapes, _vmap
 from ._binder import in_schema
 from ._function import Function
 
@@ -25,9 +25,12 @@ def register(
             _register_one(function, overload, op, library)
     qualified = f"{function.operators.namespace}::{function.name}"
     torch.library.register_vmap(qualified, _batching(function), lib=library)
-    # Without watchers, the direct call would not be told of levels of forward mode that compiled programs open.
-    if _is_the_same_call(function) and _core.use_torch_hook("torch.watchers", None):
-        operators.shorten(function.op, function.info.callable)
+    if _has_the_same_arguments(function):
+        # Without watchers, the direct call would not be told of levels of forward mode that compiled programs open.
+        may_shorten = _core.use_torch_hook("torch.watchers", None) and _knows_whose_results_to_give(function)
+        is_shortened = may_shorten and operators.shorten(function.op, function.info.callable)
+        if any(param.is_tensor for param in function.contract.parameters):
+            _by_name.enter(function, is_shortened)
     out = _autograd.out_kernel(function.contract, function.out) if function.out is not None else None
     return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out
 
@@ -97,7 +100,7 @@ def _resolving(
             return resolved
 
         given = [plain(name, value) for name, value in zip(list_names, args, strict=False)]
-        result = operators.dispatch(op)(*given, **{name: plain(name, value) for name, value in kwargs.items()})
+        result = _by_name.dispatch(op)(*given, **{name: plain(name, value) for name, value in kwargs.items()})
         for value, resolved in written:
             value.copy_(resolved)
         return result
@@ -105,17 +108,21 @@ def _resolving(
     return kernel
 
 
-def _is_the_same_call(function: Function) -> bool:
+def _has_the_same_arguments(function: Function) -> bool:
     """True if the direct call has the names, keyword-only parameters and results of the operator."""
     contract = function.contract
     if any(in_schema(param.name) != param.name for param in contract.parameters):
         return False
-    if contract.results and not any(_is_always_tensor(param) for param in contract.parameters):
-        return False  # without a tensor, the direct call doesn't know whose results to give
     keywords = [argument.kwarg_only for argument in names.schema(function.op).arguments]
     return keywords == [param.keyword_only for param in contract.parameters] and not any(
         result.aux for result in contract.results
     )
+
+
+def _knows_whose_results_to_give(function: Function) -> bool:
+    """True if each direct call has a tensor, by which it knows whose results to give."""
+    contract = function.contract
+    return not contract.results or any(_is_always_tensor(param) for param in contract.parameters)
 
 
 def _is_always_tensor(param: Parameter) -> bool:

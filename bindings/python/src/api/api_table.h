@@ -21,7 +21,7 @@
   X(2, module_has, "module_has", "-> bool", MODULE, module, STR, name) \
   X(1, torch_register, "torch_register", "-> the namespace of the module's torch operators", MODULE, module) \
   X(3, function, "function", "-> FunctionInfo", MODULE, module, STR, name, CLASS, cls) \
-  /* frameworks: hooks.c, way_torch.c, jax_programs.c, private_torch/switch.c */ \
+  /* frameworks: hooks.c, way_torch.c, below_torch.c, jax_programs.c, private_torch/switch.c */ \
   X(2, set_hook, "set_hook", "of \"torch\", \"jax\" or \"program\": takes calls that the fast path must not; " \
     "hook(function, args, kwargs, why) -> result", STR, framework, HOOK, hook) \
   X(2, jax_arrays, "jax_arrays", "the type of eager arrays; restored(exception) -> the exception to raise", \
@@ -34,6 +34,12 @@
   X(4, torch_ask_by, "torch_ask_by", "torch's functions by which torch_way finds out, without the hooks: takes_over(tensor), " \
     "transforms(), unpack(tensor), traces()", \
     CALLABLE, takes_over, CALLABLE, transforms, CALLABLE, unpack, CALLABLE, traces) \
+  X(2, torch_levels_by, "torch_levels_by", "torch's functions that open a level of forward mode, and close it", \
+    CALLABLE, open, CALLABLE, close) \
+  X(2, torch_below_by, "torch_below_by", "the class of torch's guard for calls below autograd; raise_as_meant(error)", \
+    CALLABLE, guard, CALLABLE, raise_as_meant) \
+  X(2, torch_operator, "torch_operator", "the function is an operator that takes its own arguments; whole(*args, **kwargs) is torch's " \
+    "call of it -> a quicker call of it", INFO, info, CALLABLE, whole) \
   X(2, torch_calls, "torch_calls", "calls of the function that torch must see go to call(*args, **kwargs)", INFO, info, \
     CALLABLE, call) \
   X(2, use_torch_hook, "use_torch_hook", "True, False or None: leave it -> whether the hook into torch was in use; " \

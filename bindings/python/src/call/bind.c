@@ -29,7 +29,7 @@ static int Refuse(KpyFunction* f, PyObject* what) {
   return -1;
 }
 
-static int32_t FindParam(KpyFunction* f, PyObject* name) {
+int32_t kpy_find_param(const KpyFunction* f, PyObject* name) {
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
     if (f->params[i].name == name) return i;
@@ -59,7 +59,7 @@ static int Unexpected(KpyFunction* f, PyObject* name) {
 }
 
 static int BindKeyword(KpyFunction* f, PyObject* name, PyObject* value, PyObject** values, PyObject** out) {
-  int32_t i = FindParam(f, name);
+  int32_t i = kpy_find_param(f, name);
   if (i < 0) {
     if (f->num_returned > 0 && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
       *out = value == Py_None ? NULL : value;

@@ -1,10 +1,12 @@
-/* Which way a function's calls go. It's decided when the function is made, again when checks are switched on or off, and when
- * JAX keeps its first program of the function; a call only follows a pointer. */
+/* Which way a function's calls go. It's decided when the function is made, and again when checks or the hooks into torch are
+ * switched on or off, the function has become an operator of torch, or JAX keeps its first program of it; a call only follows a pointer. */
 #include "call_entry.h"
 
 #include "call_numbers.h"
 #include "function.h"
+#include "private_torch/switch.h"
 #include "python/threads.h"
+#include "torch/below_torch.h"
 
 PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   KpyFunction* f = (KpyFunction*)self;
@@ -37,6 +39,13 @@ static PyObject* CallUntypedWithNumbers(KpyFunction* f, PyObject* const* args, P
   return kpy_call_untyped(f, args, nargs, kwnames);
 }
 
+/* Without the hook, torch's dispatcher must see each call with its tensors. */
+static PyObject* CallByTorch(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* answer;
+  if (kpy_torch_call_below(f, args, nargs, kwnames, &answer)) return answer;
+  return kpy_call_typed(f, args, nargs, kwnames);
+}
+
 static PyObject* CallWithJaxPrograms(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject* answer;
   if (kpy_jax_call(f, args, nargs, kwnames, &answer)) return answer;
@@ -48,6 +57,8 @@ void kpy_choose_entry(KpyFunction* f) {
   KpyEnter enter;
   if (f->program == NULL) {
     enter = runs_on_cpu ? CallUntypedWithNumbers : kpy_call_untyped;
+  } else if (f->torch_whole != NULL && !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) {
+    enter = CallByTorch;
   } else {
     enter = runs_on_cpu && f->numbers_only ? CallWithNumbers : kpy_call_typed;
   }

@@ -6,7 +6,7 @@
 
 /* The function that Python calls; `self` is the KpyFunction. */
 KPY_HIDDEN PyObject* kpy_call(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
-/* After a change of on_cpu or has_jax_programs; the caller holds the lock of threads.h. */
+/* After a change of on_cpu, torch_whole or has_jax_programs; the caller holds the lock of threads.h. */
 KPY_HIDDEN void kpy_choose_entry(KpyFunction* f);
 
 /* By a compiled program: makes the call if one like it was made before: 1, and *answer is a new reference or NULL with an error;

@@ -43,6 +43,7 @@ struct KpyFunction {
   const char* name;
   KpyParam* params; /* length num_params */
   PyObject* torch_call; /* published; takes calls that torch must see; NULL: nobody has asked kernpack.torch yet */
+  PyObject* torch_whole; /* published; torch's operator, if it takes the function's own arguments; NULL: it doesn't */
 #ifdef Py_GIL_DISABLED
   uint32_t number; /* from 0, by age */
 #else
@@ -80,6 +81,8 @@ KPY_HIDDEN PyObject* kpy_call_untyped(KpyFunction* f, PyObject* const* args, Py_
 /* bind.c: spreads positional and keyword arguments over `values` (length num_params; NULL: the default) and `out`. */
 KPY_HIDDEN int kpy_bind(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** values,
                         PyObject** out);
+/* The index of a parameter; -1: there is none of that name. */
+KPY_HIDDEN int32_t kpy_find_param(const KpyFunction* f, PyObject* name);
 /* A tuple of str; a new reference. */
 KPY_HIDDEN PyObject* kpy_parameter_names(const KpyFunction* f);
 /* How many results the caller gets, or -1: a tuple with a place for each result asks for the aux ones too. */

@@ -24,6 +24,7 @@ int kpy_torch_hook_allowed(KpyTorchHook hook) {
 void kpy_torch_hook_found(KpyTorchHook hook, int found) {
   KPY_PUBLISH(g_found[hook], found != 0);
   KPY_PUBLISH(kpy_torch_hook_on[hook], found != 0);
+  if (hook == KPY_TORCH_WATCHERS) kpy_follow_watchers();
   Py_XDECREF(kpy_helper(found ? "private_found" : "private_not_found", "(s)", kNames[hook]));
   PyErr_Clear();
 }
@@ -33,7 +34,10 @@ PyObject* kpy_api_use_torch_hook(KpBytes name, PyObject* on) {
   for (i = 0; i < KPY_TORCH_HOOKS; ++i) {
     const int before = KPY_PUBLISHED(kpy_torch_hook_on[i]);
     if (strcmp(kNames[i], name.data) != 0) continue;
-    if (on != Py_None) KPY_PUBLISH(kpy_torch_hook_on[i], KPY_PUBLISHED(g_found[i]) && on == Py_True);
+    if (on != Py_None) {
+      KPY_PUBLISH(kpy_torch_hook_on[i], KPY_PUBLISHED(g_found[i]) && on == Py_True);
+      if (i == KPY_TORCH_WATCHERS) kpy_follow_watchers();
+    }
     return PyBool_FromLong(before);
   }
   PyErr_Format(PyExc_ValueError,

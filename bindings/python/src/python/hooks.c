@@ -47,9 +47,7 @@ int kpy_divert(KpyCall* call, const char* hook, const char* why) {
   return KPY_DIVERT;
 }
 
-/* Positional arguments as a tuple, keywords as a dict; both new references. */
-static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple,
-                         PyObject** dict) {
+int kpy_pack_arguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple, PyObject** dict) {
   Py_ssize_t i, keywords = kwnames == NULL ? 0 : PyTuple_Size(kwnames);
   *tuple = PyTuple_New(nargs);
   *dict = PyDict_New();
@@ -64,16 +62,14 @@ static int PackArguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwna
   return 0;
 }
 
-/* A sparse, quantized or nested tensor is refused by its argument's name: torch's error would be thousands of characters about its
- * dispatcher. Replaces the error in flight, if there is one; leaves another error as it is. */
-static void RefuseStrangeTensor(const KpyCall* call, PyObject* tuple, PyObject* dict) {
+void kpy_refuse_strange_tensor(const KpyFunction* f, PyObject* tuple, PyObject* dict) {
   PyObject *type, *value, *trace, *names = NULL, *text;
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_RuntimeError)) return;
   PyErr_Fetch(&type, &value, &trace); /* before the look at sys.modules, which would clear the error */
-  if (kpy_is_loaded("torch")) names = kpy_parameter_names(call->function);
+  if (kpy_is_loaded("torch")) names = kpy_parameter_names(f);
   text = names == NULL ? NULL : kpy_helper("torch_refusal", "(OOO)", names, tuple, dict);
   if (text != NULL && text != Py_None) {
-    PyErr_Format(PyExc_TypeError, "%s: %U", call->function->name, text);
+    PyErr_Format(PyExc_TypeError, "%s: %U", f->name, text);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
@@ -95,9 +91,9 @@ static PyObject* TakeDiverted(const KpyCall* call, PyObject* hook, PyObject* tup
 
 PyObject* kpy_diverted(KpyCall* call, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   PyObject *tuple = NULL, *dict = NULL, *result = NULL, *hook = call->divert_hook;
-  if (PackArguments(args, nargs, kwnames, &tuple, &dict) == 0) {
+  if (kpy_pack_arguments(args, nargs, kwnames, &tuple, &dict) == 0) {
     if (hook != NULL) result = TakeDiverted(call, hook, tuple, dict);
-    if (result == NULL) RefuseStrangeTensor(call, tuple, dict);
+    if (result == NULL) kpy_refuse_strange_tensor(call->function, tuple, dict);
     if (result == NULL && !PyErr_Occurred()) {
       PyErr_Format(PyExc_TypeError, "%s: %s: cannot be given to a kernel directly: %s", call->function->name,
                    kpy_what(call), call->divert);

@@ -15,6 +15,7 @@ typedef struct Torch {
   getter requires_grad, dtype;
   void *requires_grad_closure, *dtype_closure;
   PyObject *int8, *uint8; /* torch.int8, torch.uint8 */
+  PyTypeObject* device; /* torch.device */
   PyCFunction is_neg, is_conj;
   PyObject *is_grad_enabled, *increment_version; /* torch's public functions */
   _Bool (*grad_mode)(void); /* nullable: then is_grad_enabled is asked */
@@ -75,8 +76,10 @@ static int Find(PyObject* torch, Torch* found) {
   }
   found->int8 = PyObject_GetAttrString(torch, "int8");
   found->uint8 = PyObject_GetAttrString(torch, "uint8");
+  found->device = (PyTypeObject*)PyObject_GetAttrString(torch, "device");
   if (!found->parameter || !found->increment_version || !found->is_grad_enabled || !found->requires_grad ||
-      !found->is_neg || !found->is_conj || !found->dtype || !found->int8 || !found->uint8) {
+      !found->is_neg || !found->is_conj || !found->dtype || !found->int8 || !found->uint8 ||
+      !found->device) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }
@@ -110,6 +113,9 @@ int kpy_torch_init(PyObject* torch) {
 
 PyTypeObject* kpy_torch_tensor_type(void) { return Found() == NULL ? NULL : Found()->tensor; }
 int kpy_torch_is_plain(PyTypeObject* type) { return type == Found()->tensor || type == Found()->parameter; }
+int kpy_torch_is_own_value(PyObject* object) {
+  return Py_TYPE(object) == Py_TYPE(Found()->int8) || Py_TYPE(object) == Found()->device;
+}
 
 /* The truth of a bool or int that one of the functions gave; -1 on error. */
 static int Truth(PyObject* answer) {
@@ -194,6 +200,8 @@ int kpy_torch_only_gradients(void) {
 int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {
   PyTypeObject* tensor = kpy_torch_tensor_type();
   Py_ssize_t i;
+  /* One question for all of them. */
+  if (!kpy_torch_fields_known() && kpy_torch_levels_are_told() && kpy_torch_no_level_open(NULL)) return 0;
   for (i = 0; i < count; ++i) {
     if (tensor != NULL && !PyObject_TypeCheck(objects[i], tensor)) continue;
     if (tensor == NULL || !kpy_torch_fields_known() || kpy_torch_may_have_tangent(objects[i])) return 1;

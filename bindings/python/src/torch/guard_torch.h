@@ -17,6 +17,8 @@ KPY_HIDDEN int kpy_torch_init(PyObject* torch);
 KPY_HIDDEN PyTypeObject* kpy_torch_tensor_type(void);
 /* 1 when type is exactly torch.Tensor or torch.nn.Parameter. */
 KPY_HIDDEN int kpy_torch_is_plain(PyTypeObject* type);
+/* 1 for a torch.dtype or torch.device. */
+KPY_HIDDEN int kpy_torch_is_own_value(PyObject* object);
 /* The guards of the call as a whole. KPY_OK, or KPY_DIVERT with the reason noted. */
 KPY_HIDDEN int kpy_torch_guard_call(KpyCall* call);
 /* The guards of one tensor, all asked of torch. `view` is what the exchange table said of `tensor`. KPY_OK, or KPY_DIVERT

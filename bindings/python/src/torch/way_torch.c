@@ -13,6 +13,8 @@ static PyObject* g_takes_over; /* (tensor) -> whether a function mode is active 
 static PyObject* g_transforms; /* () -> whether the thread is inside torch.func's transforms */
 static PyObject* g_traces; /* () -> whether torch.jit.trace records, or autocast is on */
 static PyObject* g_unpack; /* (tensor) -> (primal, tangent); the tensor itself where no level of forward mode is open */
+/* Open a level of forward mode, and close it. Published after what closes it needs; NULL: this torch lacks them. */
+static PyObject *g_open_level, *g_close_level, *g_first_level; /* the last one: (0,) */
 
 PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObject* unpack, PyObject* traces) {
   Py_INCREF(takes_over); /* kept until the process ends */
@@ -26,6 +28,40 @@ PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObj
   return kpy_done(0);
 }
 
+int kpy_torch_levels_are_told(void) { return KPY_PUBLISHED(g_open_level) != NULL; }
+
+/* 1 if a level could be opened: torch has one, and refuses to open another. It's closed at once. Both functions are C++, and nothing
+ * between them runs Python or makes an object that the collector counts: no other thread and no __del__ sees the level. */
+static int CanOpenLevel(PyObject* open) {
+  PyObject *level = PyObject_CallNoArgs(open), *closed;
+  int is_first;
+  if (level == NULL) {
+    PyErr_Clear();
+    return 0;
+  }
+  is_first = PyLong_AsLong(level) == 0;
+  closed = is_first ? PyObject_Call(g_close_level, g_first_level, NULL) : PyObject_CallFunction(g_close_level, "O", level);
+  Py_DECREF(level);
+  if (closed == NULL) PyErr_Clear();
+  Py_XDECREF(closed);
+  return is_first && closed != NULL;
+}
+
+PyObject* kpy_api_torch_levels_by(PyObject* open, PyObject* close) {
+#ifdef Py_GIL_DISABLED
+  (void)open, (void)close, (void)CanOpenLevel; /* another thread could be refused a level meanwhile */
+#else
+  PyObject* level = Py_BuildValue("(i)", 0); /* kept until the process ends, as the others */
+  if (level == NULL) return NULL;
+  Py_INCREF(open);
+  Py_INCREF(close);
+  g_first_level = level;
+  g_close_level = close;
+  if (CanOpenLevel(open)) KPY_PUBLISH(g_open_level, open); /* not inside a level, where they can't be tried */
+#endif
+  return kpy_done(0);
+}
+
 /* True if the answer is False; takes the reference. */
 static int IsNo(PyObject* answer) {
   if (answer == NULL) PyErr_Clear();
@@ -34,10 +70,11 @@ static int IsNo(PyObject* answer) {
 }
 
 int kpy_torch_no_level_open(PyObject* tensor) {
-  PyObject* unpack = KPY_PUBLISHED(g_unpack);
-  PyObject* pair = unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(unpack, tensor, NULL);
-  const int closed =
-      pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
+  PyObject *unpack = KPY_PUBLISHED(g_unpack), *pair;
+  int closed;
+  if (kpy_torch_levels_are_told()) return CanOpenLevel(g_open_level);
+  pair = unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(unpack, tensor, NULL);
+  closed = pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
   if (pair == NULL) PyErr_Clear();
   Py_XDECREF(pair);
   return closed;
@@ -51,6 +88,10 @@ static KpyTorchWay WayByFunctions(PyObject* first, int is_recorded) {
   }
   if (!is_recorded) return KPY_TORCH_BELOW;
   return IsNo(PyObject_CallNoArgs(g_traces)) ? KPY_TORCH_RECORD : KPY_TORCH_ASK;
+}
+
+KpyTorchWay kpy_torch_way_of(PyObject* first, int requires_grad) {
+  return WayByFunctions(first, requires_grad && kpy_torch_records());
 }
 
 KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
@@ -72,5 +113,5 @@ KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
     const int alone = is_recorded && kpy_torch_only_gradients() && !kpy_torch_any_tangent(objects, count);
     return alone ? KPY_TORCH_RECORD : KPY_TORCH_ASK;
   }
-  return WayByFunctions(first, is_recorded && kpy_torch_records());
+  return kpy_torch_way_of(first, is_recorded);
 }

@@ -40,6 +40,9 @@ are_transforms_active = _in_torch("_C._are_functorch_transforms_active")
 single_level = find(_functorch, "enable_single_level_autograd_function")
 # The class of these nodes. The `apply` of torch.autograd.Function itself turns to torch.func's transforms, which the dispatcher has done.
 _SingleLevel = find(torch.autograd.function, "_SingleLevelFunction")
+# A level of forward mode, opened and closed in C++. torch has one level, and refuses another: that tells calls whether one is open.
+open_level = _in_torch("_C._enter_dual_level")
+close_level = _in_torch("_C._exit_dual_level")
 # Forward mode on and off.
 set_forward_mode = find(forward_ad, "_set_fwd_grad_enabled")
 

@@ -24,11 +24,14 @@ def dispatch(op: Any) -> Callable[..., Any]:
     return op._op if is_private_allowed("torch.operators") and _is_taken(op) else op
 
 
-def shorten(op: Any, direct: Callable[..., Any]) -> None:
-    """Has the operator call `direct`, which goes to the dispatcher itself for everything that torch must see."""
-    if is_private_allowed("torch.operators") and _is_taken(op):
-        op._op = direct
-        op.overloadpacket.__class__ = _Packet
+def shorten(op: Any, direct: Callable[..., Any]) -> bool:
+    """Has the operator call `direct`, which goes to the dispatcher itself for everything that torch must see. False if this torch doesn't
+    allow that."""
+    if not is_private_allowed("torch.operators") or not _is_taken(op):
+        return False
+    op._op = direct
+    op.overloadpacket.__class__ = _Packet
+    return True
 
 
 def _is_taken(op: Any) -> bool:
