@@ -2,7 +2,7 @@
 
     python tests/newest/table.py build/newest [--print: writes nothing]
 
-pinned.json and <python>.json are of figures.py, <python>-on.xml and <python>-off.xml pytest's, with hooks and without.
+<python>.json and <python>-pinned.json are of figures.py, <python>-on.xml and <python>-off.xml pytest's, with hooks and without.
 Exits with 1 if a test failed, or a hook is off.
 """
 
@@ -45,7 +45,7 @@ def _tests(file: Path) -> str:
 
 def row(folder: Path, python: str, date: str) -> list[str]:
     found = json.loads((folder / f"{python}.json").read_text())
-    pinned = json.loads((folder / "pinned.json").read_text())
+    pinned = json.loads((folder / f"{python}-pinned.json").read_text())
     tests = [_tests(folder / f"{python}-{hooks}.xml") for hooks in ("on", "off")]
     off = [f"`{name}`" for name, state in found["hooks"].items() if state != "on"]
 
@@ -78,7 +78,7 @@ def _number(python: str) -> tuple[int, ...]:
 def main() -> int:
     folder = Path(sys.argv[1])
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    pythons = sorted((file.stem for file in folder.glob("3.*.json")), key=_number)
+    pythons = sorted((file.stem for file in folder.glob("3.*[0-9].json")), key=_number)
     rows = [row(folder, python, date) for python in pythons]
     if "--print" not in sys.argv:
         PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")

@@ -32,17 +32,22 @@ def _page(table: ModuleType) -> str:
     return page
 
 
+def _check_shape(row: list[str]) -> None:
+    date, python, *versions = row[:6]
+    assert datetime.date.fromisoformat(date) <= datetime.datetime.now(datetime.UTC).date()
+    assert re.fullmatch(r"3\.\d+", python)
+    assert all(re.fullmatch(r"\d[\w.+]*", version) for version in versions), versions
+    time = r"(\d\.\d\d|\d\d+\.\d)"
+    assert all(re.fullmatch(rf"{time} \({time}\)", cell) for cell in row[9:]), row[9:]
+
+
 def test_the_table_in_the_manual_has_the_shape_that_is_written(table) -> None:
     page = _page(table)
     rows = table.make_rows(page)
     assert table.written(page, rows) == page
     assert len({row[1] for row in rows}) == len(rows)
     for row in rows:
-        date, python, *versions = row[:6]
-        assert datetime.date.fromisoformat(date) <= datetime.date.today()
-        assert re.fullmatch(r"3\.\d+", python)
-        assert all(re.fullmatch(r"\d[\w.+]*", version) for version in versions), versions
-        assert all(re.fullmatch(r"\d+\.\d\d \(\d+\.\d\d\)", cell) for cell in row[9:]), row[9:]
+        _check_shape(row)
 
 
 def test_the_published_table_has_no_failed_test_and_no_hook_that_is_off(table) -> None:
@@ -62,7 +67,7 @@ def _results(folder: Path, failures: int = 0, state: str = "on") -> None:
         "hooks": {"torch.fields": "on", "jax.devices": state},
         "microseconds": {"NumPy": 0.5, "torch": 0.6, "torch, forward and backward": 20.0, "JAX": 5.125},
     }
-    for name in ("3.12", "pinned"):
+    for name in ("3.12", "3.12-pinned"):
         (folder / f"{name}.json").write_text(json.dumps(found))
     (folder / "3.12-on.xml").write_text(REPORT.format(100, 3, failures))
     (folder / "3.12-off.xml").write_text(REPORT.format(40, 0, 0))
@@ -85,6 +90,7 @@ def test_a_row_has_versions_tests_hooks_and_times(table, tmp_path: Path, monkeyp
     _results(tmp_path)
     status, row = _run(table, tmp_path, monkeypatch)
     assert status == 0
+    _check_shape(row)
     assert row[1:] == [
         *("3.12", "2.14.1", "0.12.0", "2.5.5", "0.1.15", "97 passed", "40 passed", "none"),
         *("0.50 (0.50)", "0.60 (0.60)", "20.0 (20.0)", "5.12 (5.12)"),
