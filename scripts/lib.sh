@@ -14,25 +14,36 @@ mkdir -p "$DIST"
 DIST_URL=$(python3 -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).as_uri())' "$DIST")
 export PIP_FIND_LINKS="$DIST_URL${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 
+# processor_time: in CPU, the seconds that this shell's ended children have computed, on all cores. `times` in $(...) would tell of that shell.
+processor_time() {
+  local file=$LOGS/times.$BASHPID
+  times >"$file"
+  CPU=$(awk -F '[ms ]' 'NR == 2 { printf "%d", $1 * 60 + $2 + $4 * 60 + $5 }' "$file")
+  rm "$file"
+}
+
 # attempt <name> <command>...: runs it, shows its output, keeps it in build/logs/<name>.log, and its exit status in STATUS. Not by
 # `if`, in which bash takes `set -e` from the command's functions.
 attempt() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS before
   shift
   mkdir -p "$LOGS"
+  processor_time
+  before=$CPU
   printf '\n==== %s ====\n' "$name"
   set +e
   (set -e && "$@") 2>&1 | tee "$LOGS/$name.log"
   STATUS=$?
   set -e
-  record "$name" $((SECONDS - start))
+  processor_time
+  record "$name" $((SECONDS - start)) $((CPU - before))
 }
 
-# record <name> <seconds> [<note>]: a line of the timings, with what STATUS says.
+# record <name> <seconds> <seconds of processor time> [<note>]: a line of the timings, with what STATUS says.
 record() {
-  local result=${3:-}
+  local result=${4:-}
   [ "$STATUS" -eq 0 ] || result+=" FAILED (log: build/logs/$1.log)"
-  PHASES+=("$(printf '%6d s  %s%s' "$2" "$1" "$result")")
+  PHASES+=("$(printf '%6d s %6d s of processor time  %s%s' "$2" "$3" "$1" "$result")")
   printf '==== %s%s: %d s ====\n' "$1" "$result" "$2"
 }
 
@@ -51,7 +62,7 @@ suite() {
 # together <name>=<command>...: suites side by side, for those that keep less than two cores busy. A command is a script of its own or a
 # function; their outputs follow one another.
 together() {
-  local one name
+  local one name seconds computed
   mkdir -p "$LOGS"
   for one in "$@"; do
     {
@@ -59,16 +70,18 @@ together() {
       set +e # see attempt
       # shellcheck disable=SC2086 # a command and its arguments
       (set -e && ${one#*=}) >"$LOGS/${one%%=*}.log" 2>&1
-      echo "$? $((SECONDS - start))" >"$LOGS/${one%%=*}.done"
+      STATUS=$?
+      processor_time
+      echo "$STATUS $((SECONDS - start)) $CPU" >"$LOGS/${one%%=*}.done"
     } &
   done
   wait
   for one in "$@"; do
     name=${one%%=*}
-    read -r STATUS seconds <"$LOGS/$name.done"
+    read -r STATUS seconds computed <"$LOGS/$name.done"
     printf '\n==== %s ====\n' "$name"
     cat "$LOGS/$name.log"
-    record "$name" "$seconds" ' (side by side)'
+    record "$name" "$seconds" "$computed" ' (side by side)'
     [ "$STATUS" -eq 0 ] || FAILED+=("$name")
   done
 }

@@ -11,6 +11,9 @@ endif()
 include(${CMAKE_CURRENT_LIST_DIR}/zig_programs.cmake)
 set(CMAKE_C_COMPILER ${KERNPACK_ZIG_DIR}/cc)
 set(CMAKE_CXX_COMPILER ${KERNPACK_ZIG_DIR}/c++)
+# zig writes debug information unless told not to, which takes a third of the time; wheels are stripped.
+set(CMAKE_C_FLAGS_RELEASE_INIT -g0)
+set(CMAKE_CXX_FLAGS_RELEASE_INIT -g0)
 # zig has a cache of its own.
 set(CMAKE_C_COMPILER_LAUNCHER "")
 set(CMAKE_CXX_COMPILER_LAUNCHER "")
