@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from op_formulas import ROW_ACTIVATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS, COLUMNS = 64, 1000
@@ -150,13 +151,8 @@ def _add_layer_norm_backward(
     return d_x + d_sum, d_x + d_sum, *of_weights
 
 
-def _silu_slope(x: np.ndarray) -> np.ndarray:
-    share = 1 / (1 + np.exp(-x))
-    return share + x * share * (1 - share)
-
-
 def _swiglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return d_out * up * _silu_slope(gate), d_out * exact.silu(gate)
+    return d_out * up * ROW_ACTIVATIONS["silu"].slope(gate), d_out * exact.silu(gate)
 
 
 def _geglu_backward(d_out: np.ndarray, gate: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -271,19 +267,18 @@ CALLS = {
     "layer_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-5}, exact.layer_norm_backward),
     "mean_pool": Call([TOKENS, MASK], {}, exact.mean_pool),
     "mean_pool_backward": Call([_random(ROWS, 100), MASK], {}, exact.mean_pool_backward),
-    "relu2": Call([X], {}, exact.relu2),
-    "relu2_backward": Call([D_OUT, X], {}, lambda d_out, x: d_out * 2 * np.maximum(x, 0)),
     "rms_norm": Call([X, WEIGHT], {}, exact.rms_norm),
     "rms_norm_backward": Call([D_OUT, X, WEIGHT], {"eps": 1e-6}, exact.rms_norm_backward),
     "rope": Call([HEADS[0], *ANGLES], {}, exact.rope),
     "rope_backward": Call([HEADS[0], *ANGLES], {"interleaved": False}, lambda d, cos, sin: exact.rope(d, cos, -sin)),
-    "silu": Call([X], {}, exact.silu),
-    "silu_backward": Call([D_OUT, X], {}, lambda d_out, x: d_out * _silu_slope(x)),
     "softmax": Call([X], {}, exact.softmax),
     "softmax_backward": Call([D_OUT, exact.softmax(X)], {}, exact.softmax_backward),
     "swiglu": Call([GATE, UP], {}, lambda gate, up: exact.silu(gate) * up),
     "swiglu_backward": Call([GATE - UP, GATE, UP], {}, _swiglu_backward),
 }
+for _name, _activation in ROW_ACTIVATIONS.items():
+    CALLS[_name] = Call([X], {}, _activation.value)
+    CALLS[f"{_name}_backward"] = Call([D_OUT, X], {}, lambda d_out, x, slope=_activation.slope: d_out * slope(x))
 
 
 # --- attention

@@ -4,6 +4,14 @@ NONE: ops that no short formula describes: they move, pack, choose or draw."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+# Of the package `support`, which tests/python/kernels/reference.py imports, too.
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))
+
+from support.row_activations import ROW_ACTIVATIONS
+
 _ATTENTION = """\
 scores  = scale * q k^T           scale = 1 / sqrt(D) unless given
 context = softmax(scores) v       for each head
@@ -79,7 +87,6 @@ context = softmax(scores) v       for each head
     "pack_int8": "weight[n, k] = scales[n, g] * (values[n, k] - zeros[n, g])   g is the group of column k\n",
     "packed_linear": _LINEAR,
     "paged_attention": _ATTENTION,
-    "relu2": "out = max(x, 0)^2\n",
     "rms_norm": "out = x / sqrt(mean(x^2) + eps) * weight\n",
     "rope": _ROPE,
     "scatter_sum": "out[r, d] = sum of x[n, d] over all n with indices[n] == r\n",
@@ -89,12 +96,12 @@ grad    = grad + weight_decay * param
 momenta = momentum * momenta + grad
 param   = param - lr * momenta    with nesterov: - lr * (grad + momentum * momenta)
 """,
-    "silu": "out = x / (1 + exp(-x))\n",
     "softmax": "probs[n] = exp(x[n] + mask[n]) / sum_m exp(x[m] + mask[m])\n",
     "softmax_columns": "probs[n, d] = exp(x[n, d]) / sum_m exp(x[m, d])\n",
     "swiglu": "out = gate / (1 + exp(-gate)) * up\n",
     "varlen_attention": _ATTENTION,
 }
+FORMULAS |= {name: f"{activation.formula}\n" for name, activation in ROW_ACTIVATIONS.items()}
 NONE = {
     "argmax",
     "pack_linear",

@@ -239,9 +239,6 @@ x, table = np.array([[[[1, 2]]]], np.float32), np.zeros((1, 1), np.int32)
 k.paged_store(cache, x, table, np.array([3], np.int32))  # the third token
 print(cache[0, :, 0])
 """,
-    "relu2": """\
-print(k.relu2(np.array([-1, 0, 3], np.float32)))
-""",
     "rms_norm": """\
 print(k.rms_norm(np.array([[1, 2, 3, 4]], np.float32), np.ones(4, np.float32)))
 """,
@@ -265,9 +262,6 @@ params, grads, momenta = (
 k.sgd(params, grads, momenta, 0.1, momentum=0.9)  # a learning rate of 0.1
 print(params[0], momenta[0])
 """,
-    "silu": """\
-print(k.silu(np.array([-1, 0, 2], np.float32)))
-""",
     "softmax": """\
 x = np.array([[1, 2, 3]], np.float32)
 print(k.softmax(x))
@@ -287,6 +281,7 @@ ends = np.array([0, 2, 3], np.int32)
 print(k.varlen_attention(x, x, x, ends, ends)[:, 0])
 """,
 }
+EXAMPLES |= {name: f"print(k.{name}(np.array([-1, 0, 2], np.float32)))\n" for name in op_formulas.ROW_ACTIVATIONS}
 _HEAD = """\
 import kernpack
 import numpy as np

@@ -39,7 +39,7 @@ std::string Suggest(std::string_view name, const Names& known) {
     const size_t size = std::string_view(candidate).size();
     if (std::max(size, name.size()) - std::min(size, name.size()) >= best_distance) continue;
     const size_t distance = EditDistance(name, candidate);
-    if (distance >= best_distance) continue;
+    if (distance >= best_distance || distance >= name.size()) continue;  // of one letter nothing is near
     best = candidate;
     best_distance = distance;
   }

@@ -83,7 +83,18 @@ TENSORS = {
     "shapes_that_differ": (
         lambda k, new: k.rows(new(4, 8), new(5)),
         ValueError,
-        "rows: w: expected shape [D] with D = 8 (bound by a), got [5]",
+        "rows: w: expected shape [D] with D = 8 (bound by a), got [5]\n"
+        "    a: f32[N, D] = [4, 8]\n"
+        "    w: f32[D]    = [5]\n"
+        "                    ^ D is 8 in a",
+    ),
+    "dims_that_differ_in_the_middle": (
+        lambda k, new: k.grouped(new(4, 8), new(2, 16)),
+        ValueError,
+        "grouped: k: expected shape [G, N] with N = 8 (bound by q), got [2, 16]\n"
+        "    q: f32[H, N] = [4, 8]\n"
+        "    k: f32[G, N] = [2, 16]\n"
+        "                       ^^ N is 8 in q",
     ),
     "none_for_a_tensor": (
         lambda k, new: k.rows(new(4, 8), None),
@@ -94,7 +105,10 @@ TENSORS = {
     "list_with_another_shape": (
         lambda k, new: k.many([new(8), new(3)]),
         ValueError,
-        "many: xs[1]: expected shape [N] with N = 8 (bound by xs), got [3]",
+        "many: xs[1]: expected shape [N] with N = 8 (bound by xs), got [3]\n"
+        "    xs[0]: f32[N] = [8]\n"
+        "    xs[1]: f32[N] = [3]\n"
+        "                     ^ N is 8 in xs[0]",
     ),
     "empty_list_that_fixes_nothing": (
         lambda k, new: k.many([]),

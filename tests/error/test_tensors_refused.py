@@ -271,7 +271,10 @@ JAX: dict[str, tuple[Callable[[Any], Any], type[BaseException], str]] = {
     "wrong_shape_inside_jit": (
         lambda k: jax.jit(k.rows)(jnp.zeros((4, 8)), jnp.zeros(5)),
         ValueError,
-        "rows: w: expected shape [D] with D = 8 (bound by a), got [5]",
+        "rows: w: expected shape [D] with D = 8 (bound by a), got [5]\n"
+        "    a: f32[N, D] = [4, 8]\n"
+        "    w: f32[D]    = [5]\n"
+        "                    ^ D is 8 in a",
     ),
     "tracer_for_an_int": (
         lambda k: jax.jit(lambda x, n: k.rows(x, x[0], n=n))(jnp.zeros((4, 8)), 3),

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "shared/drawn_extents.h"
+
 namespace {
 
 namespace sig = kp::signature;
@@ -87,7 +89,9 @@ std::string check(int64_t program, bool traced, kp::Array given) {
   std::string text;
   const sig::Raiser raiser{&text, &keep};
   KpSigFrame frame;
-  if (sig::Check(words, "f", arguments.data(), nullptr, traced ? KP_SIG_ABSTRACT : 0, raiser, &frame)) return text;
+  const kernpack::host::DrawnExtents drawn;
+  if (sig::Check(words, "f", arguments.data(), nullptr, traced ? KP_SIG_ABSTRACT : 0, raiser, &frame, drawn))
+    return text;
   kp::Text found;
   for (int i = 0; i < sig::View{words}.NumResults(); ++i) {
     int64_t shape[KP_MAX_NDIM];

@@ -25,7 +25,8 @@ _device = {name: Device(name) for name in DEVICES}
 
 def load_checker() -> kernpack.Module:
     source = Path(__file__).with_name("contract_check.cc").read_text()
-    return kernpack.load_inline(source, {"check": None}, name="contract_check")
+    ffi = Path(__file__).resolve().parents[2] / "ffi"
+    return kernpack.load_inline(source, {"check": None}, name="contract_check", include_paths=[str(ffi)])
 
 
 class Parsed:

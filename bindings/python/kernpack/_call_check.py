@@ -4,12 +4,13 @@ words as ffi/include/kernpack/signature/check.h, over sizes that may be symbols 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kernpack._contract import Contract, Parameter, TensorType
 from kernpack._core import Device, DType
 from kernpack._domain import NUMBERS, Domain, Tensor
+from kernpack._drawing import Drawn, draw, find_sizes
 from kernpack._expression import Value, parse_item, values_text
 
 MAX_NDIM = 64
@@ -127,17 +128,16 @@ class CallCheck:
                 self.batch = batch
             elif not self.all_same(batch, self.batch):
                 raise self._wrong_batch(where, tensor, shape)
-        for (op, operand), size in zip(tensor.dims, sizes, strict=True):
+        for i, ((op, operand), size) in enumerate(zip(tensor.dims, sizes, strict=True)):
             if op == "var":
                 if not self.domain.same(self.dims.setdefault(operand, size), size):
-                    known = f" with {operand} = {self.dims[operand]}{self._bound_by(op, operand)}"
-                    raise self._wrong_shape(where, tensor, known, shape)
+                    raise self._bound_otherwise(where, tensor, shape, i, str(self.dims[operand]))
             elif op == "const":
                 if not self.domain.same(size, operand):
-                    raise self._wrong_shape(where, tensor, "", shape)
+                    drawn = self._draw(where, tensor, shape, i, f"must be {operand}")
+                    raise self._wrong_shape(where, tensor, "", shape, drawn)
             elif op == "tuple" and not self.all_same(size, self.tuples.setdefault(operand, size)):
-                known = f" with {operand} = {sizes_text(self.tuples[operand])}{self._bound_by(op, operand)}"
-                raise self._wrong_shape(where, tensor, known, shape)
+                raise self._bound_otherwise(where, tensor, shape, i, sizes_text(self.tuples[operand]))
 
     def _check_computed(self) -> None:
         """Expressions, int parameters as sizes and "~...", for which all dims have to be bound."""
@@ -163,10 +163,13 @@ class CallCheck:
             value, wanted = self.dim_value(op, operand)
             if value is Value.OK and not self.domain.same(size, wanted):
                 if op == "int":
-                    raise self._wrong_shape(where, tensor, f" with {operand} = {wanted}", shape)
+                    drawn = self._draw(where, tensor, shape, i, f"{operand} is {wanted}")
+                    raise self._wrong_shape(where, tensor, f" with {operand} = {wanted}", shape, drawn)
                 names = values_text(value, (operand,), self)
                 at = f" with {wanted} at dim {i - len(tensor.dims)}"
-                raise self._wrong_shape(where, tensor, f"{at} for {names}" if names else at, shape)
+                binders = [self._find_binder("var", name) for name in operand.names if name in self.dims]
+                drawn = self._draw(where, tensor, shape, i, f"must be {wanted}", filter(None, binders))
+                raise self._wrong_shape(where, tensor, f"{at} for {names}" if names else at, shape, drawn)
             if value not in (Value.OK, Value.UNBOUND):  # UNBOUND: an optional parameter that would bind it is absent
                 raise self.error(ValueError, where, f"shape {tensor.text}", values_text(value, (operand,), self))
 
@@ -234,21 +237,60 @@ class CallCheck:
         expected = f"shape {tensor.text} ({least}{len(tensor.terms) - tensor.has_tuple} dims)"
         return self.error(ValueError, where, expected, f"{sizes_text(shape)} ({len(shape)} dims)")
 
-    def _wrong_shape(self, where: str, tensor: TensorType, known: str, shape: tuple[Any, ...]) -> Exception:
-        return self.error(ValueError, where, f"shape {tensor.text}{known}", sizes_text(shape))
+    def _wrong_shape(
+        self, where: str, tensor: TensorType, known: str, shape: tuple[Any, ...], drawn: str = ""
+    ) -> Exception:
+        return self.error(ValueError, where, f"shape {tensor.text}{known}", sizes_text(shape) + drawn)
 
     def _wrong_batch(self, where: str, tensor: TensorType, shape: tuple[Any, ...], note: str = "") -> Exception:
         assert self.batch is not None
-        bound = self._bound_by("batch", "...")
-        return self._wrong_shape(where, tensor, f" with ... = {sizes_text(self.batch)}{bound}{note}", shape)
+        return self._bound_otherwise(where, tensor, shape, None, sizes_text(self.batch), note)
+
+    def _bound_otherwise(
+        self, where: str, tensor: TensorType, shape: tuple[Any, ...], term: int | None, bound: str, note: str = ""
+    ) -> Exception:
+        """term: the number of the dim that another tensor, or this one, has bound; None: the batch."""
+        kind, name = ("batch", "...") if term is None else tensor.dims[term]
+        binder = self._find_binder(kind, name)
+        drawn = self._draw(
+            where,
+            tensor,
+            shape,
+            term,
+            f"{name} is {bound}{f' in {binder.name}' if binder else ''}",
+            [binder] if binder else (),
+        )
+        known = f" with {name} = {bound}{self._bound_by(kind, name)}{note}"
+        return self._wrong_shape(where, tensor, known, shape, drawn)
+
+    def _draw(
+        self,
+        where: str,
+        tensor: TensorType,
+        shape: tuple[Any, ...],
+        term: int | None,
+        note: str,
+        others: Iterable[Drawn] = (),
+    ) -> str:
+        name, _, item = where.partition("[")
+        value = self.values[name][int(item[:-1])] if item else self.values[name]
+        return draw(others, Drawn(where, tensor, value), find_sizes(tensor, shape, term), note)
 
     def _bound_by(self, kind: str, name: str) -> str:
-        """The first tensor given that binds it."""
+        binder = self._find_binder(kind, name)
+        return f" (bound by {binder.name.partition('[')[0]})" if binder else ""
+
+    def _find_binder(self, kind: str, name: str) -> Drawn | None:
+        """The first tensor given that binds it; of a list the first item."""
         for parameter in self.contract.parameters:
-            tensor = parameter.tensor
-            if tensor is not None and (kind, name) in tensor.binds and self.values[parameter.name] is not None:
-                return f" (bound by {parameter.name})"
-        return ""
+            if parameter.tensor is None or (kind, name) not in parameter.tensor.binds:
+                continue
+            value = self.values[parameter.name]
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, Tensor):
+                    where = f"{parameter.name}[0]" if parameter.is_list else parameter.name
+                    return Drawn(where, parameter.tensor, item)
+        return None
 
 
 def _split(tensor: TensorType, shape: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Any]] | None:

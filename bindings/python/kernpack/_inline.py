@@ -10,6 +10,7 @@ from kernpack import _compile
 from kernpack._compile import cache_dir
 from kernpack._load import load
 from kernpack._module import Module
+from kernpack._suggest import did_you_mean
 
 __all__ = ["cache_dir", "load_inline"]
 _PREAMBLE = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
@@ -77,9 +78,17 @@ def _check_arguments(source: object, functions: object, language: str) -> None:
     if language not in ("c++", "cuda"):
         raise ValueError(f"load_inline: language: expected 'c++' or 'cuda', got {language!r}")
     if not functions and "KP_EXPORT" not in source:
-        raise ValueError(
-            "load_inline: nothing is exported; name functions of the source in functions=, or use KP_EXPORT"
-        )
+        advice = _misspelt_export(source) or "; name functions of the source in functions=, or use KP_EXPORT"
+        raise ValueError(f"load_inline: nothing is exported{advice}")
+
+
+def _misspelt_export(source: str) -> str:
+    """ ": line 3 has KP_EXPRT; did you mean 'KP_EXPORT'?", or ""."""
+    for number, line in enumerate(source.splitlines(), 1):
+        found = re.match(r"\s*(\w*export\w*|kp\w+)\s*\(", line, re.IGNORECASE)
+        if found and (meant := did_you_mean(found[1].upper(), ("KP_EXPORT", "KP_EXPORT_FOR"))):
+            return f": line {number} has {found[1]}{meant}"
+    return ""
 
 
 def _complete(source: str, functions: Mapping[str, str | None] | Iterable[str] | None, name: str | None) -> str:

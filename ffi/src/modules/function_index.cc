@@ -109,4 +109,13 @@ size_t FunctionIndex::CountSignatures() const {
                                            [this](uint32_t number) { return At(number).info().signature != nullptr; }));
 }
 
+std::vector<std::string_view> FunctionIndex::GetSignedNames() const {
+  std::vector<std::string_view> names;
+  for (const uint32_t number : first_) {
+    const Entry entry = At(number);
+    if (entry.info().signature) names.emplace_back(entry.definition->name);
+  }
+  return names;
+}
+
 }  // namespace kernpack::host

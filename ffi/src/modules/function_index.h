@@ -29,6 +29,8 @@ class FunctionIndex {
   size_t count() const { return first_.size(); }
   const char* NameInOrder(size_t index) const;
   size_t CountSignatures() const;
+  // The functions with a signature, for the suggestion in an error. The names live as long as the module.
+  std::vector<std::string_view> GetSignedNames() const;
 
   std::vector<Link> gradients;  // forward, backward
   std::vector<Link> jvps;  // forward, the op that computes its tangents

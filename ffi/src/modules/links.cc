@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "modules/gradients.h"
+#include "shared/suggest.h"
 #include "values/signature/signature.h"
 
 namespace kernpack::host {
@@ -34,8 +35,8 @@ int FindContracts(const FunctionIndex& index, const char* where, const char* mac
     if (out->name) continue;
     return kp_raise("ValueError",
                     "kernpack.load: '%s': %s(%s, %s): the module exports no function %s with a signature; export it, "
-                    "or correct the name",
-                    where, macro, forward, derived, name);
+                    "or correct the name%s",
+                    where, macro, forward, derived, name, Suggest(name, index.GetSignedNames()).c_str());
   }
   return 0;
 }

@@ -79,5 +79,89 @@ struct SiluSlope {
   }
 };
 
+// An activation and its derivative.
+template <class V>
+struct Both {
+  V value, slope;
+};
+
+// The activations as policies. T: the storage type that the result is good for.
+struct OfGelu {
+  template <class T, class V>
+  static V At(V x) {
+    return ErfForm<T>(x);
+  }
+  template <class T, class V>
+  static Both<V> WithSlope(V x) {
+    return {ErfForm<T>(x), ErfDerivative<T>(x)};
+  }
+};
+
+struct OfGeluTanh {
+  template <class T, class V>
+  static V At(V x) {
+    return TanhForm(x);
+  }
+  template <class T, class V>
+  static Both<V> WithSlope(V x) {
+    return {TanhForm(x), TanhDerivative<T>(x)};
+  }
+};
+
+// Those of row_activations.h.
+struct OfSilu {
+  template <class T, class V>
+  static V At(V x) {
+    return Silu(x);
+  }
+  template <class T, class V>
+  static Both<V> WithSlope(V x) {
+    using S = decltype(x[0] + 0);
+    const SiluSlope slope(x);
+    return {Max(Splat(-kSiluEnd<S>), x) * slope.sigmoid, slope.derivative};
+  }
+};
+
+struct OfReluSquared {
+  template <class T, class V>
+  static V At(V x) {
+    const V positive = Max(V{}, x);
+    return positive * positive;
+  }
+  template <class T, class V>
+  static Both<V> WithSlope(V x) {
+    return {At<T>(x), Max(V{}, x) * 2};
+  }
+};
+
+// With a = exp(-|x|), which is at most 1, tanh(log(1 + exp(x))) is a (a + 2) / (a (a + 2) + 2); for positive x it is
+// (1 + 2a) / (1 + 2a + 2a^2).
+template <class V>
+struct MishSlope {
+  V share, derivative;
+  explicit MishSlope(V x) {
+    using S = decltype(x[0] + 0);
+    const V bounded = Max(Splat(-kSiluEnd<S>), Min(Splat(kSiluEnd<S>), x));
+    const V a = Exp(-Abs(bounded));
+    const V over = bounded > 0 ? a * 2 + 1 : a * (a + 2);
+    const V r = 1 / (over + (bounded > 0 ? a * a * 2 : Splat(S{2})));
+    share = over * r;
+    derivative = share + bounded * (bounded > 0 ? a * a : a) * (a + 1) * 4 * r * r;
+  }
+};
+
+struct OfMish {
+  template <class T, class V>
+  static V At(V x) {
+    return WithSlope<T>(x).value;
+  }
+  template <class T, class V>
+  static Both<V> WithSlope(V x) {
+    using S = decltype(x[0] + 0);
+    const MishSlope slope(x);
+    return {Max(Splat(-kSiluEnd<S>), x) * slope.share, slope.derivative};
+  }
+};
+
 }  // namespace
 }  // namespace kk

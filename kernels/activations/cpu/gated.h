@@ -1,11 +1,14 @@
 // activation(gate) * up of one row, and its gradient: plain pointers, compiled once per CPU level.
 #pragma once
 
+#include "activations/row_activations.h"
 #include "common/cpu/types.h"
 
 namespace kk {
 
-enum class Gate { kSilu, kGelu, kGeluTanh, kReluSquared };
+#define KK_ENUMERATOR(op, Name, text) , k##Name
+enum class Gate { kGelu, kGeluTanh KK_ROW_ACTIVATIONS(KK_ENUMERATOR) };
+#undef KK_ENUMERATOR
 
 // Without `up` (null) it is activation(gate) alone, and d_up is not written.
 template <class Level, class T>

@@ -7,71 +7,19 @@
 namespace kk {
 namespace {
 
-// An activation and its derivative. T: the storage type that the result is good for.
-template <class V>
-struct Both {
-  V value, slope;
-};
-
-struct OfSilu {
-  template <class T, class V>
-  static V At(V x) {
-    return Silu(x);
-  }
-  template <class T, class V>
-  static Both<V> WithSlope(V x) {
-    using S = decltype(x[0] + 0);
-    const SiluSlope slope(x);
-    return {Max(Splat(-kSiluEnd<S>), x) * slope.sigmoid, slope.derivative};
-  }
-};
-
-struct OfGelu {
-  template <class T, class V>
-  static V At(V x) {
-    return ErfForm<T>(x);
-  }
-  template <class T, class V>
-  static Both<V> WithSlope(V x) {
-    return {ErfForm<T>(x), ErfDerivative<T>(x)};
-  }
-};
-
-struct OfGeluTanh {
-  template <class T, class V>
-  static V At(V x) {
-    return TanhForm(x);
-  }
-  template <class T, class V>
-  static Both<V> WithSlope(V x) {
-    return {TanhForm(x), TanhDerivative<T>(x)};
-  }
-};
-
-struct OfReluSquared {
-  template <class T, class V>
-  static V At(V x) {
-    const V positive = Max(V{}, x);
-    return positive * positive;
-  }
-  template <class T, class V>
-  static Both<V> WithSlope(V x) {
-    return {At<T>(x), Max(V{}, x) * 2};
-  }
-};
-
 // f(policy).
 template <class F>
 void Dispatch(Gate kind, F f) {
   switch (kind) {
-    case Gate::kSilu:
-      return f(OfSilu{});
     case Gate::kGelu:
       return f(OfGelu{});
     case Gate::kGeluTanh:
       return f(OfGeluTanh{});
-    case Gate::kReluSquared:
-      return f(OfReluSquared{});
+#define KK_CASE(op, Name, text) \
+  case Gate::k##Name:           \
+    return f(Of##Name{});
+      KK_ROW_ACTIVATIONS(KK_CASE)
+#undef KK_CASE
   }
 }
 

@@ -1,4 +1,4 @@
-// swiglu, geglu, silu, relu2.
+// swiglu, geglu, and the activations of row_activations.h.
 #include "gated.h"
 
 #include "common/cpu/strided.h"
@@ -79,23 +79,16 @@ void GegluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up,
   RunBackward<Level>(ParseGelu(approximate), d_out, gate, up, d_gate, d_up);
 }
 
-template <class Level>
-void SiluOp(kp::TensorView x, kp::MutTensorView out) {
-  Run<Level>(Gate::kSilu, x, std::nullopt, out);
-}
-template <class Level>
-void SiluBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
-  RunBackward<Level>(Gate::kSilu, d_out, x, std::nullopt, d_x, std::nullopt);
-}
-
-template <class Level>
-void Relu2(kp::TensorView x, kp::MutTensorView out) {
-  Run<Level>(Gate::kReluSquared, x, std::nullopt, out);
-}
-template <class Level>
-void Relu2Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
-  RunBackward<Level>(Gate::kReluSquared, d_out, x, std::nullopt, d_x, std::nullopt);
-}
+#define KK_ROW_ACTIVATION(op, Name, text)                                              \
+  template <class Level>                                                               \
+  void Name##Op(kp::TensorView x, kp::MutTensorView out) {                             \
+    Run<Level>(Gate::k##Name, x, std::nullopt, out);                                   \
+  }                                                                                    \
+  template <class Level>                                                               \
+  void Name##Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) { \
+    RunBackward<Level>(Gate::k##Name, d_out, x, std::nullopt, d_x, std::nullopt);      \
+  }
+KK_ROW_ACTIVATIONS(KK_ROW_ACTIVATION)
 
 }  // namespace
 }  // namespace kk
@@ -112,12 +105,9 @@ KK_EXPORT(geglu, kk::Geglu, KK_GEGLU_CONTRACT);
 KK_EXPORT(geglu_backward, kk::GegluBackward, KK_GEGLU_BACKWARD_CONTRACT);
 KP_GRAD(geglu, geglu_backward);
 
-KP_DOC(silu, "x / (1 + exp(-x)). x may be strided.");
-KK_EXPORT(silu, kk::SiluOp, KK_ROW_ACTIVATION_CONTRACT);
-KK_EXPORT(silu_backward, kk::SiluBackward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
-KP_GRAD(silu, silu_backward);
-
-KP_DOC(relu2, "max(x, 0) squared. x may be strided.");
-KK_EXPORT(relu2, kk::Relu2, KK_ROW_ACTIVATION_CONTRACT);
-KK_EXPORT(relu2_backward, kk::Relu2Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
-KP_GRAD(relu2, relu2_backward);
+#define KK_EXPORT_ROW_ACTIVATION(op, Name, text)                                     \
+  KP_DOC(op, text);                                                                  \
+  KK_EXPORT(op, kk::Name##Op, KK_ROW_ACTIVATION_CONTRACT);                           \
+  KK_EXPORT(op##_backward, kk::Name##Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT); \
+  KP_GRAD(op, op##_backward);
+KK_ROW_ACTIVATIONS(KK_EXPORT_ROW_ACTIVATION)

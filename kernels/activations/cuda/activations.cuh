@@ -2,6 +2,7 @@
 // functions, whose relative errors are below 2e-6.
 #pragma once
 
+#include "activations/cuda/gates.h"
 #include "common/cuda/numbers.cuh"
 
 namespace kk_cuda {
@@ -31,6 +32,15 @@ __device__ inline S SiluSlope(S x) {
   const S bounded = fmax(S{-750}, fmin(S{750}, x)), e = Exp<T>(-fabs(bounded)), r = Quotient<T>(S{1}, S{1} + e);
   const S sigmoid = bounded > 0 ? r : e * r, rest = bounded > 0 ? e * r : r;
   return x != x ? x : sigmoid * (S{1} + bounded * rest);
+}
+
+template <class T, class S>
+__device__ inline S ReluSquared(S x) {
+  return x > 0 ? x * x : x != x ? x : S{0};
+}
+template <class T, class S>
+__device__ inline S ReluSquaredSlope(S x) {
+  return x > 0 ? 2 * x : x != x ? x : S{0};
 }
 
 template <class S>
@@ -85,18 +95,50 @@ __device__ inline S GeluSlope(S x, bool tanh_form) {
   return (x > 0 ? r : e * r) + bounded * slope * (e * r * r);
 }
 
+// With a = exp(-|x|), which is at most 1, tanh(log(1 + exp(x))) is a (a + 2) / (a (a + 2) + 2); for positive x it is
+// (1 + 2a) / (1 + 2a + 2a^2).
+template <class T, class S>
+__device__ inline S Mish(S x) {
+  if (x < S{kIs16Bits<T> ? -80 : -750}) return S{-0.0};
+  const S a = Exp<T>(-fabs(x)), over = x > 0 ? S{1} + 2 * a : a * (a + 2);
+  return x * Quotient<T>(over, over + (x > 0 ? 2 * a * a : S{2}));
+}
+template <class T, class S>
+__device__ inline S MishSlope(S x) {
+  const S bounded = fmax(S{-750}, fmin(S{750}, x)), a = Exp<T>(-fabs(bounded));
+  const S over = bounded > 0 ? S{1} + 2 * a : a * (a + 2);
+  const S r = Quotient<T>(S{1}, over + (bounded > 0 ? 2 * a * a : S{2}));
+  return x != x ? x : over * r + bounded * (bounded > 0 ? a * a : a) * (a + 1) * 4 * r * r;
+}
+
 template <class T, class S>
 __device__ inline S Activation(GateKind kind, S x) {
-  if (kind == kRelu2) return x > 0 ? x * x : x != x ? x : S{0};
-  if (kind == kSilu || kind == kSwiglu) return Silu<T>(x);
-  return Gelu<T>(x, kind == kGeluTanh || kind == kGegluTanh);
+  switch (kind) {
+#define KK_CASE(op, Name, text) \
+  case k##Name:                 \
+    return Name<T>(x);
+    KK_ROW_ACTIVATIONS(KK_CASE)
+#undef KK_CASE
+    case kSwiglu:
+      return Silu<T>(x);
+    default:
+      return Gelu<T>(x, kind == kGeluTanh || kind == kGegluTanh);
+  }
 }
 
 template <class T, class S>
 __device__ inline S ActivationSlope(GateKind kind, S x) {
-  if (kind == kRelu2) return x > 0 ? 2 * x : x != x ? x : S{0};
-  if (kind == kSilu || kind == kSwiglu) return SiluSlope<T>(x);
-  return GeluSlope<T>(x, kind == kGeluTanh || kind == kGegluTanh);
+  switch (kind) {
+#define KK_CASE(op, Name, text) \
+  case k##Name:                 \
+    return Name##Slope<T>(x);
+    KK_ROW_ACTIVATIONS(KK_CASE)
+#undef KK_CASE
+    case kSwiglu:
+      return SiluSlope<T>(x);
+    default:
+      return GeluSlope<T>(x, kind == kGeluTanh || kind == kGegluTanh);
+  }
 }
 
 }  // namespace kk_cuda

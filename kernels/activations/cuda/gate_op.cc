@@ -1,5 +1,6 @@
 // Activations and their gradients on CUDA devices.
 #include "activations/contract.h"
+#include "activations/cuda/gates.h"
 #include "common/cuda/call.h"
 #include "gates.fatbin.h"
 
@@ -56,15 +57,12 @@ void GateBackward(GateKind kind, kp::TensorView d_out, kp::TensorView x, kp::Ten
          x, up, d_x, GetMemory(d_up));
 }
 
-void SiluOp(kp::TensorView x, kp::MutTensorView out) { Gate(kSilu, x, x, out); }
-void SiluBackward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
-  GateBackward(kSilu, d_out, x, x, d_x, std::nullopt);
-}
-
-void Relu2(kp::TensorView x, kp::MutTensorView out) { Gate(kRelu2, x, x, out); }
-void Relu2Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) {
-  GateBackward(kRelu2, d_out, x, x, d_x, std::nullopt);
-}
+#define KK_ROW_ACTIVATION(op, Name, text)                                              \
+  void Name##Op(kp::TensorView x, kp::MutTensorView out) { Gate(k##Name, x, x, out); } \
+  void Name##Backward(kp::TensorView d_out, kp::TensorView x, kp::MutTensorView d_x) { \
+    GateBackward(k##Name, d_out, x, x, d_x, std::nullopt);                             \
+  }
+KK_ROW_ACTIVATIONS(KK_ROW_ACTIVATION)
 
 void GeluOp(kp::TensorView x, kp::StringView approximate, kp::MutTensorView out) {
   if (x.numel() != 0) Gate(MakeElementParams(approximate, x), x, x, out);
@@ -93,10 +91,10 @@ void GegluBackward(kp::TensorView d_out, kp::TensorView gate, kp::TensorView up,
 }  // namespace
 }  // namespace kk_cuda
 
-KP_EXPORT_FOR("cuda", silu, kk_cuda::SiluOp, KK_ROW_ACTIVATION_CONTRACT);
-KP_EXPORT_FOR("cuda", silu_backward, kk_cuda::SiluBackward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
-KP_EXPORT_FOR("cuda", relu2, kk_cuda::Relu2, KK_ROW_ACTIVATION_CONTRACT);
-KP_EXPORT_FOR("cuda", relu2_backward, kk_cuda::Relu2Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
+#define KK_EXPORT_ROW_ACTIVATION(op, Name, text)                            \
+  KP_EXPORT_FOR("cuda", op, kk_cuda::Name##Op, KK_ROW_ACTIVATION_CONTRACT); \
+  KP_EXPORT_FOR("cuda", op##_backward, kk_cuda::Name##Backward, KK_ROW_ACTIVATION_BACKWARD_CONTRACT);
+KK_ROW_ACTIVATIONS(KK_EXPORT_ROW_ACTIVATION)
 KP_EXPORT_FOR("cuda", gelu, kk_cuda::GeluOp, KK_GELU_CONTRACT);
 KP_EXPORT_FOR("cuda", gelu_backward, kk_cuda::GeluBackward, KK_GELU_BACKWARD_CONTRACT);
 KP_EXPORT_FOR("cuda", gelu_jvp, kk_cuda::GeluBackward, KK_GELU_JVP_CONTRACT);

@@ -14,10 +14,11 @@ __device__ inline S Gate(S x, S up) {
 template <class F>
 __device__ inline void WithKind(GateKind kind, const F& f) {
   switch (kind) {
-    case kSilu:
-      return f.template operator()<kSilu>();
-    case kRelu2:
-      return f.template operator()<kRelu2>();
+#define KK_CASE(op, Name, text) \
+  case k##Name:                 \
+    return f.template operator()<k##Name>();
+    KK_ROW_ACTIVATIONS(KK_CASE)
+#undef KK_CASE
     case kGelu:
       return f.template operator()<kGelu>();
     case kGeluTanh:

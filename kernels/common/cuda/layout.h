@@ -50,18 +50,6 @@ struct SoftmaxMaskBackwardParams {
   int parts, width;
 };
 
-// From kSwiglu on, the activation is multiplied with `up`.
-enum GateKind : int { kSilu, kRelu2, kGelu, kGeluTanh, kSwiglu, kGeglu, kGegluTanh };
-
-struct GateParams {
-  RowLayout x, up;
-  long long count;  // of results
-  int width;
-  GateKind kind;
-  int flat;  // of x, up and the results each is one row
-  int wide;  // 32 bits don't hold `count`
-};
-
 struct RopeParams {
   RowLayout x, out, angles;  // angles: a row for each position of x, the same one where they are broadcast
   int heads, width, pairs, interleaved, backward;

@@ -60,6 +60,9 @@ class SymbolicExtents {
   bool Numel(const KpAny& a, int64_t* out) const;
   bool Defer(int64_t* extent) const;
   void Print(Text& text, int64_t extent) const { text << symbols_->FindDim(extent).str().c_str(); }
+  // Errors of programs are one line, with the place in the program.
+  template <class Complaint, class Sizes>
+  void Draw(Text&, const Complaint&, const Sizes&) const {}
 
  private:
   Symbols* symbols_;

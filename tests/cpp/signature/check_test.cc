@@ -24,7 +24,10 @@ TEST(Check, NamesTheDimAndItsBinder) {
   Call call(kRmsNorm);
   call.Tensor({4, 512}).Tensor({256}).Float(0);
   EXPECT_EQ(call.Check("rms_norm"),
-            "ValueError: rms_norm: weight: expected shape [D] with D = 512 (bound by x), got [256]");
+            "ValueError: rms_norm: weight: expected shape [D] with D = 512 (bound by x), got [256]\n"
+            "    x:      f32[..., D] = [4, 512]\n"
+            "    weight: f32[D]      = [256]\n"
+            "                           ^^^ D is 512 in x");
 }
 
 TEST(Check, DTypesMustBeInTheSetAndEqual) {
@@ -49,7 +52,10 @@ TEST(Check, ExpressionsSayWhatTheyComeTo) {
   const char* text = "(x: f32[N], y: f32[2 * N + k], *, k: int) -> ()";
   EXPECT_EQ(Call(text).Tensor({3}).Tensor({7}).Int(1).Check(), "");
   EXPECT_EQ(Call(text).Tensor({3}).Tensor({8}).Int(1).Check(),
-            "ValueError: f: y: expected shape [2 * N + k] with 7 at dim -1 for N = 3, k = 1, got [8]");
+            "ValueError: f: y: expected shape [2 * N + k] with 7 at dim -1 for N = 3, k = 1, got [8]\n"
+            "    x: f32[N]         = [3]\n"
+            "    y: f32[2 * N + k] = [8]\n"
+            "                         ^ must be 7");
   EXPECT_EQ(Call("(x: f32[k], *, k: int) -> ()").Tensor({3}).Int(4).Check(),
             "ValueError: f: x: expected shape [k] with k = 4, got [3]");
   EXPECT_EQ(Call("(x: f32[_], y: f32[k], *, k: int) -> ()").Tensor({4}).Tensor({3}).Int(4).Check(),
@@ -74,7 +80,9 @@ TEST(Check, ItemsOfAListOfIntsAreSizes) {
   EXPECT_EQ(Call(text).Tensor({7, 4}).List(0).Check(), "ValueError: f: s: expected a list of at least 2 ints, got 0");
   EXPECT_EQ(Call(text).Tensor({7, 4}).Int(2).Float(1).List(2).Check(), "TypeError: f: s[1]: expected int, got float");
   EXPECT_EQ(Call(text).Tensor({7, 3}).Int(2).Int(4).List(2).Check(),
-            "ValueError: f: x: expected shape [N, s[1]] with 4 at dim -1 for s[1] = 4, got [7, 3]");
+            "ValueError: f: x: expected shape [N, s[1]] with 4 at dim -1 for s[1] = 4, got [7, 3]\n"
+            "    x: f32[N, s[1]] = [7, 3]\n"
+            "                          ^ must be 4");
   EXPECT_EQ(Call(text).Tensor({7, 4}).Int(0).Int(4).List(2).Check(), "ValueError: f: expected s[0] > 0, got s[0] = 0");
   Call negative("(s: list[int]) -> (y: f32[s[0]])");
   negative.Int(-1).List(1);
@@ -111,12 +119,18 @@ TEST(Check, ConditionsHoldOrNameTheirValues) {
 
 TEST(Check, BatchesMustBeEqualOrOne) {
   EXPECT_EQ(Call("(x: f32[..., D], y: f32[...]) -> ()").Tensor({2, 3, 4}).Tensor({2, 4}).Check(),
-            "ValueError: f: y: expected shape [...] with ... = [2, 3] (bound by x), got [2, 4]");
+            "ValueError: f: y: expected shape [...] with ... = [2, 3] (bound by x), got [2, 4]\n"
+            "    x: f32[..., D] = [2, 3, 4]\n"
+            "    y: f32[...]    = [2, 4]\n"
+            "                      ^^^^ ... is [2, 3] in x");
   EXPECT_EQ(Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({1, 3, 5, 6}).None().Check(), "");
   EXPECT_EQ(
       Call(kMatmul).Tensor({2, 3, 4, 5}).Tensor({4, 3, 5, 6}).None().Check(),
       "ValueError: f: b: expected shape [~..., K, N] with ... = [2, 3] (bound by a) or 1 in place of any of these, got "
-      "[4, 3, 5, 6]");
+      "[4, 3, 5, 6]\n"
+      "    a: f32[..., M, K]  = [2, 3, 4, 5]\n"
+      "    b: f32[~..., K, N] = [4, 3, 5, 6]\n"
+      "                          ^^^^ ... is [2, 3] in a");
   EXPECT_EQ(
       Call(kMatmul).Tensor({2, 4, 5}).Tensor({5, 6}).None().Check().find("ValueError: f: b: expected shape [~..."), 0u)
       << "ranks are aligned";
@@ -128,7 +142,46 @@ TEST(Check, DimsTuplesBindSeveralDims) {
   ASSERT_EQ(call.Check(), "");
   EXPECT_EQ(call.ResultShape(0), (std::vector<int64_t>{2, 3, 9}));
   EXPECT_EQ(Call("(x: f32[*S, D], y: f32[*S]) -> ()").Tensor({2, 4}).Tensor({3}).Check(),
-            "ValueError: f: y: expected shape [*S] with S = [2] (bound by x), got [3]");
+            "ValueError: f: y: expected shape [*S] with S = [2] (bound by x), got [3]\n"
+            "    x: f32[*S, D] = [2, 4]\n"
+            "    y: f32[*S]    = [3]\n"
+            "                     ^ S is [2] in x");
+}
+
+TEST(Check, DrawsTheTensorsThatMeetInADim) {
+  const char* text = "(q: f32[H, N], k: f32[G, N], w: f32[*S, H // G, _], *, n: int) -> ()";
+  EXPECT_EQ(Call(text).Tensor({8, 5}).Tensor({2, 5}).Tensor({1, 2, 3, 9}).Int(1).Check(),
+            "ValueError: f: w: expected shape [*S, H // G, _] with 4 at dim -2 for H = 8, G = 2, got [1, 2, 3, 9]\n"
+            "    q: f32[H, N]          = [8, 5]\n"
+            "    k: f32[G, N]          = [2, 5]\n"
+            "    w: f32[*S, H // G, _] = [1, 2, 3, 9]\n"
+            "                                   ^ must be 4");
+  EXPECT_EQ(Call("(x: f32[N, N]) -> ()").Tensor({3, 14}).Check(),
+            "ValueError: f: x: expected shape [N, N] with N = 3 (bound by x), got [3, 14]\n"
+            "    x: f32[N, N] = [3, 14]\n"
+            "                       ^^ N is 3 in x");
+  EXPECT_EQ(Call("(x: f32[N, 3]) -> ()").Tensor({7, 4}).Check(),
+            "ValueError: f: x: expected shape [N, 3], got [7, 4]\n"
+            "    x: f32[N, 3] = [7, 4]\n"
+            "                       ^ must be 3");
+  EXPECT_EQ(Call("(x: f32[..., D], y: f32[...]) -> ()").Tensor({2, 4}).Tensor({}).Check(),
+            "ValueError: f: y: expected shape [...] with ... = [2] (bound by x), got []\n"
+            "    x: f32[..., D] = [2, 4]\n"
+            "    y: f32[...]    = []\n"
+            "                      ^ ... is [2] in x");
+}
+
+TEST(Check, DrawsNothingThatIsTooWide) {
+  const std::vector<int64_t> wide(30, 1000);
+  EXPECT_EQ(Call("(x: f32[*S], y: f32[*S]) -> ()").Tensor(wide).Tensor({2}).Check().find('\n'), std::string::npos);
+}
+
+TEST(Check, AnEmptyListBindsNothing) {
+  EXPECT_EQ(Call("(xs: list[f32[N]], y: f32[N], z: f32[N]) -> ()").List(0).Tensor({2}).Tensor({3}).Check(),
+            "ValueError: f: z: expected shape [N] with N = 2 (bound by y), got [3]\n"
+            "    y: f32[N] = [2]\n"
+            "    z: f32[N] = [3]\n"
+            "                 ^ N is 2 in y");
 }
 
 TEST(Check, ScalarsMustBeOfTheirKind) {
@@ -151,7 +204,10 @@ TEST(Check, EachItemOfAListIsChecked) {
   const char* text = "(xs: list[f32[N]]) -> (y: f32[N])";
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({2}).List(2).Check(), "");
   EXPECT_EQ(Call(text).Tensor({2}).Tensor({3}).List(2).Check(),
-            "ValueError: f: xs[1]: expected shape [N] with N = 2 (bound by xs), got [3]");
+            "ValueError: f: xs[1]: expected shape [N] with N = 2 (bound by xs), got [3]\n"
+            "    xs[0]: f32[N] = [2]\n"
+            "    xs[1]: f32[N] = [3]\n"
+            "                     ^ N is 2 in xs[0]");
   EXPECT_EQ(Call(text).Tensor({2}).Check(), "TypeError: f: xs: expected a list, got Tensor: put it in brackets");
   EXPECT_EQ(Call(text).Tensor({2}).Int(3).List(2).Check(),
             "TypeError: f: xs[1]: expected a tensor of shape [N], got int");

@@ -90,6 +90,8 @@ def test_several_rounds_have_other_seeds(compiled: Callable[[str], str], capsys:
         (["no_such_module"], "no package 'no_such_module' is installed"),
         (["FINE", "--op", "nothing"], "expected names of functions, got nothing; the module has add_to, append"),
         (["FINE", "--check", "nothing"], "expected names of checks, got nothing; there are calls, memory"),
+        (["FINE", "--op", "apend"], "expected names of functions, got apend; did you mean 'append'?"),
+        (["FINE", "--check", "cals"], "expected names of checks, got cals; did you mean 'calls'?"),
         (["FINE", "--inputs", "/nowhere/inputs.py"], "expected a Python file with generators, got /nowhere/inputs.py"),
         (["FINE", "--rounds", "0"], "--rounds: expected a whole number, 1 or more, got '0'"),
         (["TEXT.whl"], "expected a wheel, got a file that can't be read"),

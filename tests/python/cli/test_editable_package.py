@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import kernpack
+import pytest
 from kernpack_sdk import editable
 from kernpack_sdk.project import Project
 
@@ -48,3 +51,24 @@ def test_a_rebuilt_package_has_both_hooks(tmp_path: Path) -> None:
     compile(text, "hook", "exec")
     assert "_Rebuild()" in text
     assert "_Added()" in text
+
+
+def test_a_library_that_the_modules_use_gets_no_stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "void twice(kp::TensorView x, kp::MutTensorView out) {}"
+    module = kernpack.load_inline(source, {"twice": "(x: f32[N]) -> (out: f32[N])"}, name="my_kernels").path
+    project = Project(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "my-kernels"\nversion = "1.0.0"\n')
+
+    def install(self: Project, *words: object, **_: object) -> str:
+        package = Path(str(words[-1])) / "my_kernels"
+        package.mkdir(parents=True)
+        shutil.copy(module, package / "my_kernels.so")
+        library = ["gcc", "-shared", "-x", "c", "/dev/null", "-o", package / "libhelper.so"]
+        subprocess.run(library, check=True)
+        return ""
+
+    monkeypatch.setattr(Project, "_run", install)
+    project.build.mkdir(parents=True)
+    project._install()
+    assert (project.site / "my_kernels" / "libhelper.so").is_file()
+    assert "def twice(" in (project.site / "my_kernels" / "__init__.pyi").read_text()

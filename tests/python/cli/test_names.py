@@ -48,6 +48,8 @@ def test_the_commands_of_an_author(name: str, installed: None, capsys: pytest.Ca
 
 @pytest.mark.parametrize("name", ["fast_norms_x", "fast-norms-x"])
 def test_the_commands_that_load(command, environment: dict[str, str], name: str) -> None:
+    apart = command("explain", name, "twice", "f32[4]", env=environment)
+    assert f"got '{name}'; did you mean '{name}.twice'?" in apart.stderr
     explained = command("explain", f"{name}.twice", "f32[4]", env=environment)
     assert "allocates out: f32[4], 16 bytes" in explained.stdout, explained.stderr
     tested = command("test", name, "--op", "twice", "--check", "calls", "--json", env=environment)
@@ -78,3 +80,23 @@ def test_a_name_that_nothing_has(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().err == f"kernpack {words[0]}: {said}\n"
     assert main(["check", "no-such-package"]) == 1
     assert capsys.readouterr().out == "no-such-package: no such file\n"
+
+
+@pytest.mark.parametrize("name", ["fast_norm_x", "fast-norms-xx"])
+def test_a_name_near_one_that_is_installed(name: str, installed: None, capsys: pytest.CaptureFixture[str]) -> None:
+    from kernpack_sdk.cli import main
+
+    hint = "; did you mean 'fast_norms_x'?"
+    for words in (["stubs", name], ["inspect", name]):
+        assert main(words) == 1
+        said = f"'{name}' is neither a file (.so, .whl), nor a folder, nor an installed package{hint}"
+        assert capsys.readouterr().err == f"kernpack {words[0]}: {said}\n"
+    assert main(["check", name]) == 1
+    assert capsys.readouterr().out == f"{name}: no such file{hint}\n"
+
+
+def test_a_function_behind_a_module_that_is_tested(command, environment: dict[str, str]) -> None:
+    told = command("test", "fast_norms_x.twice", env=environment)
+    assert told.returncode == 2
+    first = "expected a module, got 'fast_norms_x.twice'; test one function with: kernpack test fast_norms_x --op twice"
+    assert told.stderr.splitlines()[0] == f"kernpack test: {first}"

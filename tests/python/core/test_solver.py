@@ -39,6 +39,13 @@ REASONS = (
     r"expected shape .* with k = -?\d+, got",
     r"expected shape .* with -?\d+ at dim -\d for \w = ",
     r"expected shape .* with -?\d+ at dim -\d for .*l\[\d\] = ",
+    r"\n +\^ N is \d+ in \w$",  # drawings
+    r"\n +\^ N is \d+ in \w\[0\]$",
+    r"\n +\^[\^, ]* [SP] is \[.*\] in \w",
+    r"\n +\^[\^, ]* \.\.\. is \[.*\] in \w",
+    r"\n +\^ k is -?\d+$",
+    r"\n +\^ must be -?\d+$",
+    r"(\n    \w.* = \[.*\]){3}\n +\^+ must be",
     r"l: expected a list of at least \d ints, got \d",
     r"x\[\d\]: expected",
     "expected sizes of at least 0 whose product fits 64 bits, got",

@@ -10,6 +10,7 @@ import pytest
 import reference
 from arrays import make
 from on_device import K, View, failed_assertion, run, to_device, to_host
+from support.row_activations import ROW_ACTIVATIONS
 
 TOLERANCE = {"f32": 4e-6, "f64": 1e-12, "f16": 3e-3, "bf16": 2e-2}
 SHAPES = ((1, 1), (3, 5), (2, 3, 128), (4, 129), (300, 40), (2, 5000), (0, 8))
@@ -107,8 +108,9 @@ def gates(dtype):
         (d, d64), (a, a64), (b, b64) = pair(rng, shape, dtype), pair(rng, shape, dtype, 4.0), pair(rng, shape, dtype)
         of_silu = slope(reference.silu, a64)
         tolerance = 1e-8
-        check(f"{shape}", K.silu_backward(d, a), d64 * of_silu, dtype, tolerance)
-        check(f"{shape}", K.relu2_backward(d, a), d64 * 2 * np.maximum(a64, 0), dtype)
+        for name, activation in ROW_ACTIVATIONS.items():
+            d_x = getattr(K, f"{name}_backward")(d, a)
+            check(f"{name} {shape}", d_x, d64 * activation.slope(a64), dtype)
         d_gate, d_up = K.swiglu_backward(d, a, b)
         check(f"{shape}", d_gate, d64 * b64 * of_silu, dtype, tolerance)
         check(f"{shape}", d_up, d64 * reference.silu(a64), dtype)

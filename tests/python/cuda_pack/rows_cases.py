@@ -8,6 +8,7 @@ import pytest
 import reference
 from arrays import make
 from on_device import K, View, failed_assertion, run, to_device, to_host
+from support.row_activations import ROW_ACTIVATIONS
 
 TOLERANCE = {"f32": 3e-6, "f64": 1e-12, "f16": 2e-3, "bf16": 1.6e-2}
 SHAPES = ((1, 1), (3, 5), (2, 3, 128), (4, 129), (2, 1000), (0, 8))
@@ -86,8 +87,8 @@ def gates(dtype):
     rng = np.random.default_rng(4)
     for shape in SHAPES:
         (a, a64), (b, b64) = pair(rng, shape, dtype, 4.0), pair(rng, shape, dtype)
-        check(f"{shape}", to_host(K.silu(a)), reference.silu(a64), dtype)
-        check(f"{shape}", to_host(K.relu2(a)), reference.relu2(a64), dtype)
+        for name, activation in ROW_ACTIVATIONS.items():
+            check(f"{name} {shape}", to_host(getattr(K, name)(a)), activation.value(a64), dtype)
         check(f"{shape}", to_host(K.swiglu(a, b)), reference.silu(a64) * b64, dtype)
         for form in ("none", "tanh"):
             expected = reference.gelu(a64, form) * b64

@@ -7,6 +7,7 @@ compare real parts only.
 import math
 
 import numpy as np
+from support.row_activations import silu as silu
 
 # Largest error allowed of a dtype, relative to the largest expected value; the site shows it beside the measured one.
 ATTENTION_TOLERANCE = {"f32": 3e-6, "f16": 2e-3, "bf16": 2e-2}
@@ -149,12 +150,3 @@ def rope(x, cos, sin, interleaved=False):
     a, b, c, s = x[..., first], x[..., second], cos[..., None, :], sin[..., None, :]
     out[..., first], out[..., second] = a * c - b * s, b * c + a * s
     return out
-
-
-def relu2(x):
-    return np.where(x > 0, x, 0) ** 2
-
-
-def silu(x):
-    e = np.exp(-np.abs(x))
-    return x * np.where(x > 0, 1, e) / (1 + e)

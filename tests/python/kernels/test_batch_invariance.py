@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.row_activations import ROW_ACTIVATIONS
 from test_contracts import FIRST_ORDER, INFERENCE, OPS
 
 ROWS = 70
@@ -225,14 +226,13 @@ CASES = {
     "paged_attention": [paged],
     "paged_quantize": [lambda b: stored(b, "paged_quantize")],
     "paged_store": [lambda b: stored(b, "paged_store")],
-    "relu2": [by_row(1)("relu2")],
     "rms_norm": [by_row(1, weights=1)("rms_norm")],
     "rope": [lambda b: rotated(b, "rope")],
-    "silu": [by_row(1)("silu")],
     "softmax": [by_row(1)("softmax")],
     "softmax_columns": [columns],
     "swiglu": [by_row(2)("swiglu")],
     "topk": [by_row(1, k=5)("topk")],
+    **{name: [by_row(1)(name)] for name in ROW_ACTIVATIONS},
     "varlen_attention": [concatenated],
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from arrays import get_values, make
+from support.row_activations import ROW_ACTIVATIONS
 
 OPS = (
     "cumsum",
@@ -42,12 +43,11 @@ FIRST_ORDER = {
     "grouped_linear",
     "linear",
     "masked_attention",
-    "relu2",
     "rope",
-    "silu",
     "swiglu",
     "topk",
     "varlen_attention",
+    *ROW_ACTIVATIONS,
 }  # rope has forward mode too: it's linear
 # Ops without a gradient, and why.
 INFERENCE = {
@@ -124,11 +124,10 @@ def test_nothing_is_declared_to_have_no_gradient(k):
         "linear_backward",
         "masked_attention_backward",
         "masked_attention_mask_backward",
-        "relu2_backward",
-        "silu_backward",
         "swiglu_backward",
         "topk_backward",
         "varlen_attention_backward",
+        *(f"{name}_backward" for name in ROW_ACTIVATIONS),
     }
 
 

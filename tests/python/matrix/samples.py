@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from inference_samples import SAMPLES as INFERENCE_SAMPLES
 from op_sample import Sample
+from support.row_activations import ROW_ACTIVATIONS
 
 _RNG = np.random.default_rng(7)
 
@@ -61,7 +62,6 @@ SAMPLES = {
     ),
     "mean_pool": Sample((_X, _TOKENS), mapped=(0, 1)),
     "mean_pool_backward": Sample((_normal(2, 8), _TOKENS), mapped=(0, 1)),
-    "relu2": Sample((_X,)),
     "rms_norm": Sample((_X, _W)),
     "rms_norm_backward": Sample((_D, _X, _W), {"eps": 1e-6}, (0, 1)),
     "rope": Sample((_HEADS, _COS, _SIN)),
@@ -70,7 +70,6 @@ SAMPLES = {
     "scatter_sum_backward": Sample((_normal(4, 8), np.array([2, 0, 2], np.int32)), {"rows": 4}),
     "segment_sum": Sample((_TABLE, _BEGINS), mapped=(0,)),
     "segment_sum_backward": Sample((_normal(3, 8), _TABLE, _BEGINS), mapped=(0,)),
-    "silu": Sample((_X,)),
     "softmax": Sample((_X,)),
     "softmax_backward": Sample((_D, _PROBS), mapped=(0, 1)),
     "softmax_columns": Sample((_X,)),
@@ -78,6 +77,7 @@ SAMPLES = {
     "softmax_mask_backward": Sample((_D, _PROBS, _normal(1, 3, 8)), mapped=(0, 1)),
     "swiglu": Sample((_X, _D), mapped=(0, 1)),
     "topk": Sample((_DISTINCT,), {"k": 3}, dtype=np.float32),
+    **{name: Sample((_X,)) for name in ROW_ACTIVATIONS},
     "varlen_attention": Sample(
         (_QUERIES[0], _KEYS[0], _VALUES[0], _ENDS, _ENDS), {"causal": True}, (0, 1, 2), np.float32
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from support.row_activations import ROW_ACTIVATIONS
 from torch._dynamo.testing import CompileCounterWithBackend
 
 
@@ -193,8 +194,7 @@ def samples(kernels):
         "swiglu": ((x, d), {}),
         "group_norm": ((torch.randn(3, 8, 2), w, b), {"groups": 4}),
         "geglu": ((x, d), {"approximate": "none"}),
-        "silu": ((x,), {}),
-        "relu2": ((x,), {}),
+        **{name: ((x,), {}) for name in ROW_ACTIVATIONS},
         "topk": ((x,), {"k": 2}),
         "rope": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": True}),
         "rope_backward": ((torch.randn(3, 2, 8), turns.cos(), turns.sin()), {"interleaved": False}),

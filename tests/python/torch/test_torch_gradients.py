@@ -9,6 +9,7 @@ import kernpack
 import kernpack.torch
 import pytest
 import torch
+from support.row_activations import ROW_ACTIVATIONS
 from torch.autograd import gradcheck, gradgradcheck
 
 
@@ -35,8 +36,7 @@ CASES = {
     "linear": lambda k: (lambda x, w, b: k.linear(x, w, b, activation="silu"), (leaf(3, 5), leaf(4, 5), leaf(4))),
     "swiglu": lambda k: (k.swiglu, (leaf(3, 5), leaf(3, 5))),
     "geglu": lambda k: (lambda g, u: k.geglu(g, u, approximate="tanh"), (leaf(3, 5), leaf(3, 5))),
-    "silu": lambda k: (k.silu, (leaf(3, 5),)),
-    "relu2": lambda k: (k.relu2, (leaf(3, 5),)),
+    **{name: lambda k, name=name: (getattr(k, name), (leaf(3, 5),)) for name in ROW_ACTIVATIONS},
     "rope": lambda k: (lambda x: k.rope(x, TURNS.cos(), TURNS.sin()), (leaf(3, 2, 6),)),
     "cumsum": lambda k: (lambda x: k.cumsum(x, reverse=True), (leaf(3, 5),)),
     "segment_sum": lambda k: (lambda x: k.segment_sum(x, torch.tensor([0, 2, 2])), (leaf(5, 3),)),
@@ -68,9 +68,8 @@ FIRST_ORDER = {
     "geglu",
     "group_norm",
     "linear",
-    "relu2",
-    "silu",
     "swiglu",
+    *ROW_ACTIVATIONS,
 }  # they declare a gradient, no forward mode and no gradient of it
 # They have no float64: tests/python/kernels holds their gradients against float64 formulas.
 SINGLE = {

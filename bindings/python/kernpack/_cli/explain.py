@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise Wrong(f"--device: {error}") from None
     try:
-        module, info = _find(options.function)
+        module, info = _find(options.function, options.arguments)
         facts = _facts(module, info)
         if options.arguments or not (info.typed or {"params": [1]})["params"]:
             facts["call"] = _call(info, options.arguments, device)
@@ -58,12 +58,13 @@ def run(options: argparse.Namespace) -> int:
     return int("refused" in facts.get("call", {}))
 
 
-def _find(name: str) -> tuple[Module, FunctionInfo]:
+def _find(name: str, arguments: Sequence[str]) -> tuple[Module, FunctionInfo]:
     import kernpack
 
     source, dot, function = name.rpartition(".")
     if not dot or not source or not function.isidentifier():
-        raise Wrong(f"expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got '{name}'")
+        hint = f"; did you mean '{name}.{arguments[0]}'?" if arguments and arguments[0].isidentifier() else ""
+        raise Wrong(f"expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got '{name}'{hint}")
     module = kernpack.load(source)
     if function not in module.functions:
         names = list(module.functions)

@@ -223,7 +223,7 @@ class Checker {
             f_.star_ndim[operand] = width;
             f_.star_shape[operand] = at;
           } else if (!MeetSizes(at, width, f_.star_shape[operand], f_.star_ndim[operand])) {
-            return WrongStar(shape, t, dim);
+            return WrongStar(shape, t, i);
           }
           at += width;
           continue;
@@ -283,28 +283,34 @@ class Checker {
     const uint32_t dim = GetDims(shape)[i];
     const uint32_t operand = Operand(dim);
     const DimOp op = GetDimOp(dim);
-    if (op == DimOp::kConst) return say_.Raise("ValueError", "%S: expected shape %h, got %l", shape, t.shape, t.ndim);
+    const Misfit misfit{shape, t, i, want};
+    if (op == DimOp::kConst) {
+      return say_.Raise("ValueError", "%S: expected shape %h, got %l%p", shape, t.shape, t.ndim, &misfit);
+    }
     if (op == DimOp::kCode) {
-      return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i%f, got %l", shape, want,
-                        int64_t{i} - GetNumDims(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim);
+      return say_.Raise("ValueError", "%S: expected shape %h with %i at dim %i%f, got %l%p", shape, want,
+                        int64_t{i} - GetNumDims(shape), Value::kOk, p_.words + operand, 1u, t.shape, t.ndim, &misfit);
     }
     if (op == DimOp::kVar) {
-      return say_.Raise("ValueError", "%S: expected shape %h with %s = %x%b, got %l", shape, p_.DimName(operand), want,
-                        dim, t.shape, t.ndim);
+      return say_.Raise("ValueError", "%S: expected shape %h with %s = %x%b, got %l%p", shape, p_.DimName(operand),
+                        want, dim, t.shape, t.ndim, &misfit);
     }
-    return say_.Raise("ValueError", "%S: expected shape %h with %s = %i, got %l", shape,
-                      p_.ParamName(p_.IntParam(operand)), want, t.shape, t.ndim);
+    return say_.Raise("ValueError", "%S: expected shape %h with %s = %i, got %l%p", shape,
+                      p_.ParamName(p_.IntParam(operand)), want, t.shape, t.ndim, &misfit);
   }
   KP_COLD int WrongBatch(const uint32_t* shape, const KpDLTensor& t) const {
-    return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l", shape, f_.batch_shape,
+    const Misfit misfit{shape, t, Misfit::kBatch, 0};
+    return say_.Raise("ValueError", "%S: expected shape %h with ... = %l%b%s, got %l%p", shape, f_.batch_shape,
                       f_.batch_ndim, ComplainOf<Extents>::kBatchBinder,
                       GetBatch(shape) == Batch::kBroadcast ? " or 1 in place of any of these" : kNoText, t.shape,
-                      t.ndim);
+                      t.ndim, &misfit);
   }
-  KP_COLD int WrongStar(const uint32_t* shape, const KpDLTensor& t, uint32_t dim) const {
+  KP_COLD int WrongStar(const uint32_t* shape, const KpDLTensor& t, uint32_t i) const {
+    const uint32_t dim = GetDims(shape)[i];
     const uint32_t star = Operand(dim);
-    return say_.Raise("ValueError", "%S: expected shape %h with %s = %l%b, got %l", shape, p_.StarName(star),
-                      f_.star_shape[star], f_.star_ndim[star], dim, t.shape, t.ndim);
+    const Misfit misfit{shape, t, i, 0};
+    return say_.Raise("ValueError", "%S: expected shape %h with %s = %l%b, got %l%p", shape, p_.StarName(star),
+                      f_.star_shape[star], f_.star_ndim[star], dim, t.shape, t.ndim, &misfit);
   }
 
   int CheckMemory(uint32_t flags, const KpDLTensor& t) {

@@ -19,6 +19,15 @@ struct Raiser {
   int (*raise)(void* self, const char* kind, KpBytes text);
 };
 
+// Sizes of a tensor that don't fit its shape in the contract, for a drawing.
+struct Misfit {
+  static constexpr uint32_t kBatch = ~0u;
+  const uint32_t* shape;
+  const KpDLTensor& tensor;
+  uint32_t dim;  // the number of the dim in `shape`, or kBatch
+  int64_t want;  // of a dim that is one size
+};
+
 inline constexpr char kKindNames[][7] = {"tensor", "int", "float", "bool", "dtype", "device", "str"};
 inline constexpr char kNoText[] = "";
 
@@ -41,6 +50,7 @@ struct ComplainOf {
   //   %c choices: "a", "b"                  %n int: as who          %b uint32_t: " (bound by x)", see AddBinder
   //   %v Value, code, uint32_t: what went wrong, then the values that so many expressions name    %f the same behind " for "
   //   %w as %v, with the parameter that each dim comes from
+  //   %p Misfit const*: lines with a drawing, in hosts that draw
   KP_COLD int Raise(const char* kind, const char* format, ...) const {
     Text text;
     va_list arguments;
@@ -97,6 +107,9 @@ struct ComplainOf {
         case 'b':
           AddBinder(text, va_arg(arguments, uint32_t));
           break;
+        case 'p':
+          extents.Draw(text, *this, *va_arg(arguments, const Misfit*));
+          break;
         case 'c':
           AddChoices(text, va_arg(arguments, const uint32_t*));
           break;
@@ -119,9 +132,37 @@ struct ComplainOf {
   static constexpr uint32_t kBatchBinder = 0xfe;
   static constexpr uint32_t kDTypeBinder = 0xff;  // | variable << 8
 
- private:
   const char* GetName(int index) const {
     return index < p.NumParams() ? p.ParamName(index) : p.ResultName(index - p.NumParams());
+  }
+
+  // The first tensor given that binds it; of a list the first item. NULL where none does. `what`: as for %b.
+  KP_COLD const KpDLTensor* FindBinder(uint32_t what, int* index) const {
+    for (int i = 0; i < p.NumParams(); ++i) {
+      const uint32_t* param = p.Param(i);
+      if (GetKind(param) != KP_PARAM_TENSOR || !extents.HasType(frame.args[i])) continue;
+      const KpDLTensor* t = FirstTensor(frame.args[i]);
+      if (!t) continue;
+      const uint32_t* shape = p.words + param[2];
+      bool binds = what == kBatchBinder && GetBatch(shape) == Batch::kSame;
+      for (uint32_t j = 0; j < GetNumDims(shape); ++j) binds |= GetDims(shape)[j] == what;
+      if (!extents.HasDims(*t)) binds = false;
+      if (GetForm(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
+      if (!binds) continue;
+      *index = i;
+      return t;
+    }
+    return nullptr;
+  }
+
+ private:
+  static const KpDLTensor* FirstTensor(const KpAny& a) {
+    if (a.type_index != KP_TYPE_ARRAY && a.type_index != KP_TYPE_LIST) return kp_any_tensor(&a);
+    const auto* list = reinterpret_cast<const KpSequenceObject*>(a.v.v_obj);
+    for (int64_t i = 0; list && i < list->size; ++i) {
+      if (const KpDLTensor* t = kp_any_tensor(&list->data[i])) return t;
+    }
+    return nullptr;
   }
 
   KP_COLD void AddChoices(Text& text, const uint32_t* choices) const {
@@ -135,22 +176,9 @@ struct ComplainOf {
     if (count) text << '}';
   }
 
-  // The first tensor given that binds it.
   KP_COLD void AddBinder(Text& text, uint32_t what) const {
-    for (int i = 0; i < p.NumParams(); ++i) {
-      const uint32_t* param = p.Param(i);
-      const KpAny& a = frame.args[i];
-      if (GetKind(param) != KP_PARAM_TENSOR || a.type_index == KP_TYPE_NONE || !extents.HasType(a)) continue;
-      const KpDLTensor* t = kp_any_tensor(&a);
-      const uint32_t* shape = p.words + param[2];
-      bool binds = what == kBatchBinder && GetBatch(shape) == Batch::kSame;
-      for (uint32_t j = 0; j < GetNumDims(shape); ++j) binds |= GetDims(shape)[j] == what;
-      if (t && !extents.HasDims(*t)) binds = false;
-      if (GetForm(param[1]) == DTypeForm::kVar) binds |= what == (kDTypeBinder | (param[1] & 0xff) << 8);
-      if (!binds) continue;
-      text << " (bound by " << p.ParamName(i) << ')';
-      return;
-    }
+    int index = 0;
+    if (FindBinder(what, &index)) text << " (bound by " << p.ParamName(index) << ')';
   }
 
   // Whether the word at `at` stands nowhere before it. The payload of a kWide may look like it; an item then goes unnamed.

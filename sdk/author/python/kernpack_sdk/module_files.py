@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kernpack_sdk import archive, check
 from kernpack_sdk.audit.package import normalized
+from kernpack_sdk.diagnose import nearest
 
 ENTRY_POINTS = (
     "kernpack.modules"  # as kernpack.load reads them: the module's name, and the Python package that holds it
@@ -73,7 +74,15 @@ def _installed(name: str) -> Found:
             continue
         if places := list(spec.submodule_search_locations or []) if spec else []:
             return _below(Path(places[0]), Path(places[0]))
-    raise ValueError(f"'{name}' is neither a file (.so, .whl), nor a folder, nor an installed package")
+    said = f"'{name}' is neither a file (.so, .whl), nor a folder, nor an installed package"
+    raise ValueError(said + suggested(name))
+
+
+def suggested(name: str) -> str:
+    """ "; did you mean 'kernpack_kernels'?", or "" where no installed package of kernels has a name like it."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    meant = nearest(name.replace("-", "_"), [point.name for point in points]) if _NAME.fullmatch(name) else None
+    return f"; did you mean '{meant}'?" if meant else ""
 
 
 def _packages(name: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import cmake_dir, progress, wheel
+from kernpack_sdk import check, cmake_dir, progress, wheel
 from kernpack_sdk.build_failure import NO_CMAKE, explained
 from kernpack_sdk.progress import run_showing
 
@@ -129,8 +129,9 @@ class Project:
         own = self.python_folder()
         if own is not None:
             _link_tree(own, fresh / own.name)
-        for package in {module.parent for module in modules} - {fresh}:
-            wheel.add_stub(package, [module for module in modules if module.parent == package])
+        kernels = [module for module in modules if check.is_kernel_module(module)]  # not the libraries that they use
+        for package in {module.parent for module in kernels} - {fresh}:
+            wheel.add_stub(package, [module for module in kernels if module.parent == package])
         _replace(fresh, self.site)
 
     def _run(self, *words: str | Path, line: Callable[[str], None] = lambda line: None) -> str:

@@ -19,11 +19,12 @@ def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     """Check wheels (.whl) of any project, modules (.so) or installed packages, before publishing them; and source distributions and
     projects' folders for private keys. Doesn't load or run them. Exits with 1 if there are problems. A note may be intended.
     """
-    from kernpack_sdk import check  # reads ELF files with pyelftools, which `config` does without
+    from kernpack_sdk import check, module_files  # reads ELF files with pyelftools, which `config` does without
 
     found = {}
     for file in _named(files):
-        said = check.audit(file) if file.exists() else [check.Finding(f"{file}: no such file")]
+        missing = f"{file}: no such file{module_files.suggested(str(file))}"
+        said = check.audit(file) if file.exists() else [check.Finding(missing)]
         problems = [each.text for each in said if each.serious]
         notes = [each.text for each in said if not each.serious]
         found[str(file)] = {"problems": problems, "notes": notes, "is": None if problems else check.describe(file)}

@@ -169,12 +169,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _source(module: str | None, stack: ExitStack) -> str | list[str]:
     """The argument of kernpack.load: a wheel is unpacked for as long as it is tested."""
+    import kernpack
+
     from kernpack_sdk.testing.runner import CannotTest
 
+    installed = kernpack.installed()
+    package, _, op = (module or "").rpartition(".")
+    if package in installed and not Path(str(module)).exists():
+        raise CannotTest(f"expected a module, got '{module}'; test one function with: kernpack test {package} --op {op}")
     if module is None:
-        import kernpack
-
-        installed = kernpack.installed()
         if len(installed) != 1:
             raise CannotTest(
                 f"expected a module's name, a wheel or a .so; installed are {', '.join(sorted(installed)) or 'none'}"

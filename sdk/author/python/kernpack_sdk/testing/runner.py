@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kernpack._suggest import did_you_mean
+
 from kernpack_sdk.testing.bench import Options
 from kernpack_sdk.testing.case import Finding, Result
 from kernpack_sdk.testing.checks import Check, all_checks
@@ -277,8 +279,9 @@ def chosen_checks(patterns: Sequence[str]) -> list[Check]:
     ]
     unknown = [p for p in patterns if not any(fnmatch.fnmatchcase(check.name, p) for check in all_checks())]
     if unknown:
-        known = ", ".join(check.name for check in all_checks())
-        raise CannotTest(f"expected names of checks, got {', '.join(unknown)}; there are {known}")
+        names = [check.name for check in all_checks()]
+        near = _near(unknown, names)
+        raise CannotTest(f"expected names of checks, got {', '.join(unknown)}{near or '; there are ' + ', '.join(names)}")
     return found
 
 
@@ -286,8 +289,14 @@ def chosen_ops(names: Iterable[str], patterns: Sequence[str]) -> list[str]:
     names = list(names)
     unknown = [p for p in patterns if not any(fnmatch.fnmatchcase(name, p) for name in names)]
     if unknown:
-        raise CannotTest(f"expected names of functions, got {', '.join(unknown)}; the module has {', '.join(names)}")
+        near = _near(unknown, names) or f"; the module has {', '.join(names)}"
+        raise CannotTest(f"expected names of functions, got {', '.join(unknown)}{near}")
     return [name for name in names if not patterns or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+
+
+def _near(unknown: Sequence[str], known: Iterable[str]) -> str:
+    """ "; did you mean 'softmax'?", or "" where there is more than one unknown name, or nothing near it."""
+    return did_you_mean(unknown[0], known) if len(unknown) == 1 else ""
 
 
 def run(plan: Plan, told: Callable[[Result], None] = lambda result: None) -> tuple[dict[str, Any], list[Result]]:
