@@ -71,7 +71,7 @@ class TensorApi {
   int64_t nbytes() const { return (numel() * t().dtype.bits * t().dtype.lanes + 7) / 8; }
   int64_t byte_offset() const { return static_cast<int64_t>(t().byte_offset); }
 
-  // Whether it is row-major without gaps. Strides of dimensions of size 1 don't matter; a tensor without elements is contiguous.
+  // True if it is row-major without gaps. Strides of dimensions of size 1 don't matter; a tensor without elements is contiguous.
   bool is_contiguous() const { return !t().strides || signature::IsCompact(t()); }
 
   // The first element: byte_offset is added. On some devices (OpenCL) data is a handle: use raw().data and byte_offset().

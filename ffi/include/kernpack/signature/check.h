@@ -409,7 +409,7 @@ class Checker {
     return CheckMemory(0, *t);
   }
 
-  // What is written may share memory with nothing else.
+  // A written tensor must not share memory with another argument.
   int CheckOverlaps() {
     const int params = p_.NumParams();
     const int all = params + (results_ ? p_.NumResults() : 0);

@@ -109,7 +109,7 @@ namespace signature {
 enum class Reason : uint32_t { KP_SIGNATURE_REASONS(KP_SIGNATURE_REASON_) };
 #undef KP_SIGNATURE_REASON_
 
-// What compiling gave: `words` of program, or why not and at which byte of the text (from 0).
+// The result of compiling: `words` of program, or the reason of the failure and its byte in the text (from 0).
 struct Status {
   Reason reason;
   uint32_t position;
