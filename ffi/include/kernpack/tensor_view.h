@@ -7,7 +7,7 @@
 #include <kernpack/shape.h>
 #include <kernpack/signature/memory.h>
 
-// -DKP_CHECKED_AT=1: at<T>(i, j) checks the dtype, the number of indices and their range.
+// With -DKP_CHECKED_AT=1, at<T>(i, j) checks the dtype, the number of indices and their range.
 #ifndef KP_CHECKED_AT
 #define KP_CHECKED_AT 0
 #endif
@@ -154,7 +154,7 @@ inline constexpr bool is_tensor_view = std::is_same_v<T, TensorView> || std::is_
 
 }  // namespace detail
 
-// "f32[2, 3] on cpu"
+// Writes, for example, "f32[2, 3] on cpu".
 KP_COLD inline Text& operator<<(Text& text, TensorView t) {
   if (!t.defined()) return text << "an undefined tensor";
   text << t.dtype() << t.sizes();
