@@ -18,7 +18,7 @@ from kernpack_sdk.budget import shown
 def command(what: str, as_json: bool) -> None:
     """Show what is in a module (.so), a wheel, a folder or an installed package.
 
-    Functions, contracts, gradients, targets, code for devices by architecture, needs, digests.
+    The output lists functions, contracts, gradients, targets, device code by architecture, needed libraries and digests.
     """
     from kernpack_sdk import contents
 
