@@ -55,7 +55,7 @@
   X(kBroadcastBatchInResult, "'~...' is for parameters; a result has '...'")                                      \
   X(kBroadcastBatchWithoutBatch, "'~...' needs a parameter that has '...'")                                       \
   X(kBatchNeverBound, "'...' in a result needs a parameter that has '...' and cannot be absent")                  \
-  X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]")                                     \
+  X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]; or a ']' is missing before it")      \
   X(kOneStarATensor,                                                                                              \
     "one dims tuple a tensor, and none beside '...' in a parameter: callers join the dims of one "                \
     "(docs/patterns.md)")                                                                                         \
