@@ -73,7 +73,7 @@ TENSORS = {
     "rank_too_low": (
         lambda k, new: k.rows(new(8), new(8)),
         ValueError,
-        "rows: a: expected shape [N, D] (2 dims), got [8] (1 dims)",
+        "rows: a: expected shape [N, D] (2 dims), got [8] (1 dim)",
     ),
     "rank_too_high": (
         lambda k, new: k.rows(new(1, 4, 8), new(8)),

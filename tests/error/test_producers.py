@@ -203,8 +203,8 @@ WRONG_FOR_THE_SIGNATURE: dict[str, tuple[dict[str, Any], type[BaseException], st
         TypeError,
         "expected dtype f32, got dtype(code=5, bits=32, lanes=1)",
     ),
-    "no_dims": ({"shape": ()}, ValueError, "expected shape [N] (1 dims), got [] (0 dims)"),
-    "no_dims_null_shape": ({"shape": None, "ndim": 0}, ValueError, "expected shape [N] (1 dims), got [] (0 dims)"),
+    "no_dims": ({"shape": ()}, ValueError, "expected shape [N] (1 dim), got [] (0 dims)"),
+    "no_dims_null_shape": ({"shape": None, "ndim": 0}, ValueError, "expected shape [N] (1 dim), got [] (0 dims)"),
     "stride_0": (
         {"strides": (0,)},
         ValueError,

@@ -29,18 +29,24 @@ def parser() -> Parser:
         "files",
         nargs="+",
         metavar="FILE",
-        help="PTX, a cubin or a fatbin; several are for one architecture each, and sm_90a=FILE says for which",
+        help="PTX, a cubin or a fatbin. Several files are for one architecture each; sm_90a=FILE names the architecture",
     )
-    made.add_argument("--entry", metavar="NAME", help="the kernel in the code; needed where there are several")
-    made.add_argument("--contract", metavar="TEXT", required=True, help="of the function: '(x: f32[N]) -> (y: f32[N])'")
-    made.add_argument("--grid", metavar="EXTENTS", required=True, help="blocks: 'ceildiv(N, 128)' or 'N, M'")
+    made.add_argument(
+        "--entry", metavar="NAME", help="the kernel's name in the code; needed if there are several kernels"
+    )
+    made.add_argument(
+        "--contract", metavar="TEXT", required=True, help="the contract of the function: '(x: f32[N]) -> (y: f32[N])'"
+    )
+    made.add_argument(
+        "--grid", metavar="EXTENTS", required=True, help="the number of blocks: 'ceildiv(N, 128)' or 'N, M'"
+    )
     made.add_argument("--block", metavar="EXTENTS", default="128", help="threads of a block (default: 128)")
     made.add_argument("--cluster", metavar="EXTENTS", help="blocks of a cluster: '2, 1, 1'")
     made.add_argument("--shared", metavar="BYTES", default="0", help="dynamic shared memory: '4 * N' (default: 0)")
     made.add_argument(
         "--args", metavar="LIST", help="the kernel's arguments, in its order: 'x, y, N' (default: the contract's)"
     )
-    made.add_argument("--name", metavar="NAME", help="of the function (default: the kernel's)")
+    made.add_argument("--name", metavar="NAME", help="name of the function (default: the kernel's)")
     made.add_argument(
         "--grad", metavar="NAME", default="", help="the function of the module that computes the gradient"
     )
@@ -49,11 +55,11 @@ def parser() -> Parser:
         metavar="FILE",
         required=True,
         type=Path,
-        help="a wheel, my_ops-1.0.0.whl, whose name gets the system that it is for; or a module, my_ops.so",
+        help="the wheel to write, my_ops-1.0.0.whl (the platform is added to its name), or the module, my_ops.so",
     )
-    made.add_argument("--module", metavar="NAME", help="of the module (default: by the name of --out)")
+    made.add_argument("--module", metavar="NAME", help="name of the module (default: from --out)")
     made.add_argument("--host", metavar="TARGET", help="another processor: 'llvm -mtriple=aarch64-linux-gnu'")
-    made.add_argument("--json", action="store_true", help="print JSON: the file, and what it has code for")
+    made.add_argument("--json", action="store_true", help="print JSON: the file and its targets")
     made.epilog = "Extents and arguments are expressions of the contract's dims and scalars (docs/import.md)."
     return made
 

@@ -205,7 +205,9 @@ class Module:
     def __repr__(self) -> str:
         if self._capsule is None:
             return f"<kernpack module {self.name} {self.version}, closed>"
-        return f"<kernpack module {self.name} {self.version}, {len(self.functions)} functions, from {self.path!r}>"
+        count = len(self.functions)
+        functions = "1 function" if count == 1 else f"{count} functions"
+        return f"<kernpack module {self.name} {self.version}, {functions}, from {self.path!r}>"
 
     def __copy__(self) -> Module:
         return self

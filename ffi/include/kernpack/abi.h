@@ -403,7 +403,7 @@ typedef struct KpFunctionInfo {
 } KpFunctionInfo;
 #define KP_FUNCTION_INFO_SIZE_V1 KP_SIZE_THROUGH(KpFunctionInfo, spare)
 
-/* What self points to in a call of a function with KP_FUNCTION_TAKES_CONTEXT. The host makes one for each such function when
+/* The target of `self` in a call of a function with KP_FUNCTION_TAKES_CONTEXT. The host makes one for each such function when
  * it makes the instance, and never changes it while the instance lives. */
 typedef struct KpFunctionSelf {
   uint32_t struct_size;
@@ -423,7 +423,7 @@ typedef struct KpFunctionDef {
   const KpFunctionInfo* info; /* NULL: an untyped baseline without a description */
 } KpFunctionDef;
 
-/* What the query symbol returns: one immutable, constant-initialised table, the same for every host and thread. The query
+/* The result of the query symbol: one immutable, constant-initialised table, the same for every host and thread. The query
  * has no side effects. */
 typedef struct KpModule {
   uint32_t struct_size;

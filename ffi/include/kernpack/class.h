@@ -23,7 +23,7 @@ namespace detail {
 template <class T>
 struct ClassKey;  // no definition: KP_CLASS(T, "...") is missing
 
-// What a caller holds: the ABI's opaque object, with the C++ object behind it.
+// The object that a caller holds: the ABI's opaque object, followed by the C++ object.
 template <class T>
 struct Boxed {
   KpOpaqueObject opaque;  // handle: the T

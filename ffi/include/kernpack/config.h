@@ -60,7 +60,7 @@
 #define KP_COLD __attribute__((cold, noinline))
 #endif
 
-// What generated modules share throws nothing: it says so, and is compiled without exceptions, which makes it smaller.
+// The code that generated modules share throws nothing. It is compiled without exceptions, which makes it smaller.
 #ifdef KP_THROWS_NOTHING
 #define KP_THROW_(object) __builtin_abort()
 #else

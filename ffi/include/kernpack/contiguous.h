@@ -56,7 +56,7 @@ inline void pack(const KpDLTensor& from, const KpDLTensor& to) {
   }
 }
 
-// Whether the elements can be copied one by one: none shares a byte with its neighbour.
+// True if the elements can be copied one by one: no element shares a byte with its neighbour.
 inline bool has_whole_elements(TensorView x) {
   const int bits = x.raw().dtype.bits * x.raw().dtype.lanes;
   return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128;

@@ -34,7 +34,7 @@ extern "C" {
 #define KP_DEVICE_ABI_MINOR 0
 #define KP_DEVICE_ABI_VERSION ((uint32_t)((KP_DEVICE_ABI_MAJOR << 16) | KP_DEVICE_ABI_MINOR))
 
-/* What a backend supports. A service that needs a flag may be NULL if the flag is not set. */
+/* The features of a backend. A service that needs a flag may be NULL if the flag is not set. */
 enum KpDeviceFlags {
   KP_DEVICE_ADDRESSES = 1 << 0, /* handles are addresses: handle + byte offset is valid, also in DLPack */
   KP_DEVICE_HOST_ACCESS = 1 << 1, /* the CPU reads and writes memory of the default scope at those addresses */
@@ -49,7 +49,7 @@ enum KpDeviceFlags {
 };
 #define KP_DEVICE_OPTIONAL (1u << 31) /* of a service: it may be NULL, and the host has a replacement */
 
-/* What get_attr returns: INT, or text if noted below; NONE if the device has no such attribute, never an invented value. */
+/* The attributes of get_attr: INT, or text if noted below; NONE if the device has no such attribute, never an invented value. */
 enum KpDeviceAttrKind {
   KP_ATTR_EXIST = 0, /* BOOL; the host answers it, for any id and without a driver */
   KP_ATTR_MAX_THREADS_PER_BLOCK = 1, /* work items of a work-group */

@@ -34,7 +34,7 @@ inline const KpHost* device_host(const KpHost* host) {
   return KP_LIKELY(host->storage_get_or_init != nullptr) ? host : kernpack_host();
 }
 
-// What a host knows of devices, for something that is to happen on `device`. 0, or -1 with an error raised.
+// Finds the host's table of devices, for work on `device`. 0, or -1 with an error raised.
 inline int find_devices(const KpHost* host, KpDLDevice device, const KpDevices** out) {
   const void* table = nullptr;
   const KpHost* owner = device_host(host);

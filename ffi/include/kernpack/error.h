@@ -26,7 +26,7 @@ KP_NAMESPACE_BEGIN
 
 namespace detail {
 
-// What an Error carries. On the heap and counted, so that throwing copies a pointer, and so that the function that builds the
+// The contents of an Error. On the heap and counted, so that throwing copies a pointer, and so that the function that builds the
 // message has nothing to clean up: each clean-up on the way would add half a microsecond to a raise.
 struct ErrorBody {
   KpBytes kind;

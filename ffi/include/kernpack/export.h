@@ -56,7 +56,7 @@ KP_NAMESPACE_END
   }                                                                 \
   static_assert(::kernpack::detail::are_attributes(text), "KP_ATTRIBUTES: expected lines of key=value: " text)
 
-// What KP_EXPORT defines: a tag type with the names, a description of the function, an entry in the
+// The definitions of KP_EXPORT: a tag type with the names, a description of the function, an entry in the
 // section.
 #define KP_EXPORT_DEF_(id, name, fn, target, signature, program, words, types)            \
   extern "C" {                                                                            \

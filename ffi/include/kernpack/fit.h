@@ -1,4 +1,4 @@
-// Whether a C++ function fits the signature it is exported under: asked at compile time, parameter by parameter.
+// Checks at compile time, parameter by parameter, that a C++ function fits the signature it is exported under.
 #ifndef KERNPACK_FIT_H_
 #define KERNPACK_FIT_H_
 

@@ -1,5 +1,5 @@
-// Whether a tensor parameter fits its mark: kp::MutTensorView for what the function writes, kp::TensorView for the rest. What
-// the compiler says names the parameter: by its number, and by its name in the notes below (MarkFits<..., Named<'o', 'u', 't'> >).
+// Checks that a tensor parameter fits its mark: kp::MutTensorView if the function writes it, else kp::TensorView. The compiler's
+// message names the parameter: by its number, and by its name in the notes below (MarkFits<..., Named<'o', 'u', 't'> >).
 #ifndef KERNPACK_FIT_MARK_H_
 #define KERNPACK_FIT_MARK_H_
 

@@ -74,7 +74,7 @@ struct Slots;
 template <size_t... I, class... T>
 struct Slots<std::index_sequence<I...>, T...> : Slot<I, T>... {};
 
-// What messages call a function and its arguments: a signature's program knows the names; it is nullable.
+// The names of a function and its arguments in messages. `program`, nullable: the signature's program, which has the names.
 struct Names {
   const char* function;
   const uint32_t* program;
@@ -133,7 +133,7 @@ void load(T* out, const KpAny& a, const Names& names, size_t index, FilledStride
 
 // ---- the call ----
 
-// Whether an argument can become a T.
+// True if an argument can become a T.
 template <class T, class = void>
 struct Crosses : std::false_type {};
 template <class T>

@@ -1,11 +1,11 @@
-// What the code of a module runs in: its instance for one host, and which function of it this thread is in.
+// The context of a module's code: the instance for one host, and the function that this thread is in.
 #ifndef KERNPACK_INSTANCE_H_
 #define KERNPACK_INSTANCE_H_
 
 #include <kernpack/config.h>
 
 extern "C" {
-// What runs on this thread: one per module, never shared between modules.
+// The call that runs on this thread: one per module, never shared between modules.
 struct KpCurrentCall {
   KpInstance* instance;  // NULL outside a call
   const char* function;  // what errors call it
@@ -18,7 +18,7 @@ namespace detail {
 
 struct ForeignState;
 
-// What KpInstance points to: a module as one host sees it.
+// The target of a KpInstance: the state of a module under one host.
 struct Instance {
   const KpHost* host;
   KpBytes module_name;

@@ -67,7 +67,7 @@ static inline __attribute__((cold)) int kp_host_lacks_(const KpHost* host, uint3
 
 #define KP_SERVICE_MARKER_(minor, name) "kernpack.service:" KP_STRINGIFY(KP_ABI_MAJOR) "." #minor ":" #name
 
-/* What a later service's accessor gives where the host has none uses its first parameter only. */
+/* If the host lacks a later service, its accessor raises an error and uses its first parameter only. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"

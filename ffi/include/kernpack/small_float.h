@@ -11,7 +11,7 @@ namespace detail {
 template <class Other, class T>
 inline constexpr bool has_bits_of = false;
 
-// What `T op N` gives: N for a floating-point type; T for an integer, as a literal shouldn't widen a result.
+// The type of `T op N`: N for a floating-point type; T for an integer, as a literal shouldn't widen a result.
 template <class T, class N>
 using Mixed =
     stdlib::enable_if_t<stdlib::is_arithmetic_v<N>, stdlib::conditional_t<stdlib::is_floating_point_v<N>, N, T>>;

@@ -7,7 +7,7 @@
 #include <kernpack/shape.h>
 #include <kernpack/signature/memory.h>
 
-// -DKP_CHECKED_AT=1: at<T>(i, j) checks the dtype, the number of indices and their range.
+// With -DKP_CHECKED_AT=1, at<T>(i, j) checks the dtype, the number of indices and their range.
 #ifndef KP_CHECKED_AT
 #define KP_CHECKED_AT 0
 #endif
@@ -71,7 +71,7 @@ class TensorApi {
   int64_t nbytes() const { return (numel() * t().dtype.bits * t().dtype.lanes + 7) / 8; }
   int64_t byte_offset() const { return static_cast<int64_t>(t().byte_offset); }
 
-  // Whether it is row-major without gaps. Strides of dimensions of size 1 don't matter; a tensor without elements is contiguous.
+  // True if it is row-major without gaps. Strides of dimensions of size 1 don't matter; a tensor without elements is contiguous.
   bool is_contiguous() const { return !t().strides || signature::IsCompact(t()); }
 
   // The first element: byte_offset is added. On some devices (OpenCL) data is a handle: use raw().data and byte_offset().
@@ -154,7 +154,7 @@ inline constexpr bool is_tensor_view = std::is_same_v<T, TensorView> || std::is_
 
 }  // namespace detail
 
-// "f32[2, 3] on cpu"
+// Writes, for example, "f32[2, 3] on cpu".
 KP_COLD inline Text& operator<<(Text& text, TensorView t) {
   if (!t.defined()) return text << "an undefined tensor";
   text << t.dtype() << t.sizes();

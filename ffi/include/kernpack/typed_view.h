@@ -1,4 +1,4 @@
-// What Span and Accessor share: a tensor's dtype, rank and device are looked at once, when such a view of it is made.
+// The checks that Span and Accessor share: dtype, rank and device of a tensor, once, when a view of it is made.
 #ifndef KERNPACK_TYPED_VIEW_H_
 #define KERNPACK_TYPED_VIEW_H_
 

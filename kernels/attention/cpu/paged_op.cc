@@ -97,10 +97,9 @@ void PagedAttention(kp::TensorView q, kp::TensorView k_cache, kp::TensorView v_c
 }  // namespace
 }  // namespace kk
 
-KP_DOC(
-    paged_attention,
-    "Attention of new queries, the last S of `lengths` tokens of each item, on a cache of pages: page i of item b "
-    "is page block_table[b, i] of the cache. Each query attends to its own token and those before it; `window` "
-    "limits that to the last ones. Heads, scale, soft_cap and sinks are those of attention. A cache of i8 has scales, "
-    "which paged_quantize writes.");
+KP_DOC(paged_attention,
+       "Attention of new queries, the last S of `lengths` tokens of each item, on a cache of pages: page i of item b "
+       "is page block_table[b, i] of the cache. Each query attends to its own token and the tokens before it; `window` "
+       "limits them to the last ones. Heads, scale, soft_cap and sinks are as in attention. A cache of i8 has scales, "
+       "which paged_quantize writes.");
 KK_EXPORT_MATRIX(paged_attention, kk::PagedAttention, KK_PAGED_ATTENTION_CONTRACT);

@@ -146,11 +146,10 @@ void CausalConvUpdate(kp::TensorView x, kp::MutTensorView state, kp::TensorView 
 #define KK_WHERE "where T in {f32, f64, f16, bf16}, W > 0 with deterministic"
 #define KK_CONV_ACTIVATION "*, activation: str in {\"none\", \"silu\"}"
 
-KP_DOC(
-    causal_conv1d,
-    "A convolution along the rows of each sequence, each channel with a filter of its own, that sees no later rows: "
-    "out[l, c] = act(bias[c] + sum over w of weight[c, w] * x[l - (W - 1) + w, c]), as in Mamba's layers. Rows before "
-    "the first are those of state, or zeros. x may be strided.");
+KP_DOC(causal_conv1d,
+       "A convolution along the rows of each sequence, each channel with a filter of its own, that sees no later rows: "
+       "out[l, c] = act(bias[c] + sum over w of weight[c, w] * x[l - (W - 1) + w, c]), as in Mamba's layers. The rows "
+       "before the first row are the rows of state, or zeros. x may be strided.");
 KK_EXPORT(causal_conv1d, kk::CausalConv,
           "(x: T[..., L, C] strided, weight: T[C, W], bias: T[C]? = None, state: T[..., W - 1, C]? = "
           "None, " KK_CONV_ACTIVATION " = \"none\") -> (out: T[..., L, C]) " KK_WHERE ", invariant(batch)");

@@ -185,8 +185,8 @@ void EmbeddingBagWeightsBackward(kp::TensorView d_out, kp::TensorView table, kp:
 
 KP_DOC(
     embedding_bag,
-    "The rows of the table that each bag's indices name, in one: their sum, their mean or the largest of each "
-    "column. Bag i begins at index offsets[i] and ends where the next one begins, the last one at the end. weights, "
+    "For each bag, the sum, the mean or the largest elements (by column) of the table's rows that the bag's indices "
+    "name. Bag i begins at index offsets[i] and ends where the next one begins, the last one at the end. weights, "
     "with \"sum\" only, multiply the rows. The row of padding_idx takes no part, unless it is negative. An empty bag "
     "gives zeros.");
 KK_EXPORT(embedding_bag, kk::EmbeddingBag,

@@ -35,7 +35,7 @@ def experts(module: Any) -> Replacement | None:
     if not isinstance(weight, torch.Tensor) or not isinstance(down, torch.Tensor) or not weight.ndim == down.ndim == 3:
         return None
     if getattr(module, "has_post_expert_norm", False):
-        return Replacement(None, "", "has a norm after each expert, which the kernel hasn't")
+        return Replacement(None, "", "has a norm after each expert, which the kernel doesn't have")
     if not hasattr(module, "_apply_gate") or not all(hasattr(module, name) for name in _LAYOUT[:3]):
         return Replacement(None, "", "isn't called as transformers' experts are")
     if not fits("grouped_linear", weight) or weight.dtype == torch.float64:

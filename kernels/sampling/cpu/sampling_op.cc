@@ -127,8 +127,8 @@ KP_DOC(argmax, "The index of the first largest element of each row. A NaN counts
 KK_EXPORT(argmax, kk::Argmax, KK_ARGMAX_CONTRACT);
 KP_DOC(sample,
        "Draws one of N tokens for each row, with the probabilities softmax(logits / temperature). The "
-       "choice is limited in this order: to the top_k largest (0: all), to those with at least min_p times "
-       "the largest probability, to the most probable ones that add up to top_p. temperature 0 is argmax. "
+       "choice is limited in this order: to the top_k largest (0: all), to the tokens with at least min_p times the "
+       "largest probability, to the most probable tokens that add up to top_p. temperature 0 is argmax. "
        "The random numbers are Philox4x32-10 of the seed, the step and the row's index: the same on every "
        "machine and with any number of threads. The rows of each shard of a batch count from 0: give each shard "
        "a seed of its own.");

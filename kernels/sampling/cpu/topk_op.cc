@@ -80,13 +80,14 @@ void ApplyRepetitionPenalty(kp::MutTensorView logits, kp::TensorView tokens, dou
 }  // namespace kk
 
 KP_DOC(topk,
-       "The k largest elements of each row, the largest first, and where they are. Equal ones are in the order of the "
-       "row. A NaN counts as the largest.");
+       "The k largest elements of each row, the largest first, and where they are. Equal elements are in the order of "
+       "the row. A NaN counts as the largest.");
 KK_EXPORT(topk, kk::Topk, KK_TOPK_CONTRACT);
 KP_EXPORT(topk_backward, kk::TopkBackward, KK_TOPK_BACKWARD_CONTRACT);
 KP_GRAD(topk, topk_backward);
 
-KP_DOC(apply_repetition_penalty,
-       "In place: the logits of tokens that a row has had already, positive ones divided by the penalty and negative "
-       "ones multiplied. A token that comes several times counts once; a negative token is padding.");
+KP_DOC(
+    apply_repetition_penalty,
+    "Changes the logits of tokens that a row has had already, in place: positive logits are divided by the penalty, "
+    "negative logits are multiplied by it. A token that comes several times counts once; a negative token is padding.");
 KP_EXPORT(apply_repetition_penalty, kk::ApplyRepetitionPenalty, KK_REPETITION_PENALTY_CONTRACT);

@@ -32,10 +32,9 @@ void Backward(kp::TensorView d_out, bool reverse, kp::MutTensorView d_x) { Run(d
 
 #define KK_WHERE " where T in {f32, f64, f16, bf16} with deterministic"
 
-KP_DOC(
-    cumsum,
-    "The sum of the elements up to each element of a row, it included; reverse: of those from it to the end. Sums are "
-    "formed in f64 and rounded once.");
+KP_DOC(cumsum,
+       "For each element of a row, the sum of the elements up to it, itself included; with reverse, of the elements "
+       "from it to the end. Sums are formed in f64 and rounded once.");
 KP_EXPORT(cumsum, kk::Run,
           "(x: T[..., N], *, reverse: bool = False) -> (out: T[..., N])" KK_WHERE ", invariant(batch)");
 KP_EXPORT(cumsum_backward, kk::Backward, "(d_out: T[..., N], *, reverse: bool) -> (d_x: T[..., N])" KK_WHERE);

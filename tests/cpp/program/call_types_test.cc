@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
         SymbolicCase{"AWrongRankShowsTheSymbols",
                      "(x: f32[N]) -> ()",
                      {F32({"A", Dim(), 2})},
-                     "ValueError: f: x: expected shape [N] (1 dims), got [A, _, 2] (3 dims)"},
+                     "ValueError: f: x: expected shape [N] (1 dim), got [A, _, 2] (3 dims)"},
         SymbolicCase{"AnExpressionOverSymbolsIsUnknown", "(x: f32[N]) -> (a: f32[2 * N])", {F32({"A"})}, "f32[_]"},
         SymbolicCase{"AnExpressionIsEvaluatedWhenItsDimIsFound",
                      "(x: f32[N], y: f32[N]) -> (a: f32[2 * N])",

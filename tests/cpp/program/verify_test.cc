@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadRule{"WrongDType", MAIN("x: i32[5]", "y = call m.negate(x)"),
                 "line 2, column 3: program main: call m.negate: x: expected dtype f32, got i32", "TypeError"},
         BadRule{"WrongRank", MAIN("x: f32[5, 2]", "y = call m.negate(x)"),
-                "line 2, column 3: program main: call m.negate: x: expected shape [N] (1 dims), got [5, 2] (2 dims)"},
+                "line 2, column 3: program main: call m.negate: x: expected shape [N] (1 dim), got [5, 2] (2 dims)"},
         BadRule{"ExtentsThatDiffer", MAIN("x: f32[5], y: f32[6]", "z = call m.add(x, y)"),
                 "line 2, column 3: program main: call m.add: b: expected shape [N] with N = 5 (bound by a), got [6]"},
         BadRule{"AScalarForATensor", MAIN("x: int", "y = call m.negate(x)"),

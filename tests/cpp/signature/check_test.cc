@@ -42,9 +42,9 @@ TEST(Check, DTypesMustBeInTheSetAndEqual) {
 
 TEST(Check, RanksMustBeThoseOfTheShape) {
   EXPECT_EQ(Call("(x: f32[M, K]) -> ()").Tensor({3}).Check(),
-            "ValueError: f: x: expected shape [M, K] (2 dims), got [3] (1 dims)");
+            "ValueError: f: x: expected shape [M, K] (2 dims), got [3] (1 dim)");
   EXPECT_EQ(Call(kMatmul).Tensor({3}).Tensor({1, 1}).None().Check(),
-            "ValueError: f: a: expected shape [..., M, K] (at least 2 dims), got [3] (1 dims)");
+            "ValueError: f: a: expected shape [..., M, K] (at least 2 dims), got [3] (1 dim)");
   EXPECT_EQ(Call("(x: f32[3]) -> ()").Tensor({4}).Check(), "ValueError: f: x: expected shape [3], got [4]");
 }
 

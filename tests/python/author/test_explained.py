@@ -103,7 +103,10 @@ def test_15_lines_at_most_and_all_by_the_variable(monkeypatch: pytest.MonkeyPatc
     assert lines[0] == "explained.cc:5:0: error: something 0"
     assert (
         lines[-1]
-        == f"({620 - len(lines) + 2} more lines of output are left out; set KERNPACK_COMPILER_OUTPUT=1 to see them)"
+        == f"({620 - len(lines) + 2} more lines of output are left out; set KERNPACK_COMPILER_OUTPUT=1 to see all)"
+    )
+    assert _of(MISSPELT["g++"] + "  note\n")[-1] == (
+        "(1 more line of output is left out; set KERNPACK_COMPILER_OUTPUT=1 to see all)"
     )
     monkeypatch.setenv("KERNPACK_COMPILER_OUTPUT", "1")
     assert output in diagnose.with_diagnosis(output)
@@ -120,7 +123,7 @@ def test_a_mistake_is_said_once_however_many_variants_there_are() -> None:
     )
     lines = build_failure.explained(f"[1/9] Building\n{ninja}ninja: build stopped: subcommand failed.\n").splitlines()
     assert lines[0].startswith("kernpack: explained.cc:3: kp::TensorVew")
-    assert lines[2] == "(16 more lines of output are left out; set KERNPACK_COMPILER_OUTPUT=1 to see them)"
+    assert lines[2] == "(16 more lines of output are left out; set KERNPACK_COMPILER_OUTPUT=1 to see all)"
     assert len(lines) == 3
 
 

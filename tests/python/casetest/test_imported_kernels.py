@@ -69,12 +69,12 @@ def test_it_runs_on_the_device_only_though_the_contract_does_not_say_it(rows: Pa
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (RIGHT.replace("* k", "+ k"), "expected what the function of --reference gives, but y["),
+        (RIGHT.replace("* k", "+ k"), "expected the results of the reference function, but y["),
         (RIGHT.replace("* k", "* k, x"), "expected 1 results of the function, got 2"),
         (RIGHT.replace("x.sum", "x.some"), "to take each call that the kernel takes, but AttributeError"),
         (
             RIGHT.replace("* k", "* k + np.zeros((2, 1, 1))"),
-            "expected what the function of --reference gives, but y is float32[",
+            "expected the results of the reference function, but y is float32[",
         ),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_difference_is_found(rows: Path, tmp_path: Path, text: str, said: str)
 
 def test_without_a_reference_the_check_is_skipped(rows: Path, tmp_path: Path) -> None:
     _, results, _ = run(rows, tmp_path, None, "--check", "reference")
-    assert results["reference"]["reason"] == "--reference names no file with a function 'normalise'"
+    assert results["reference"]["reason"] == "no --reference file has a function 'normalise'"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_nothing_is_found_in_what_is_right(results: dict[tuple[str, str], dict[s
 @pytest.mark.parametrize(
     ("op", "check", "text"),
     [
-        ("short_tail", "cuda", "expected the results of the CPU, but for rounding, but out["),
+        ("short_tail", "cuda", "expected the results of the CPU up to rounding, but out["),
         ("past_the_end", "cuda", "but kernel twice, block (0, 0, 0), thread (0, 0, 0), PTX line"),
         ("past_the_end", "cuda", "ld.global.f32 reads 4 bytes"),
         ("races", "calls", "st.shared.u32 writes 4 bytes of shared memory at 0x0, which thread (0, 0, 0) wrote"),
@@ -125,7 +125,7 @@ def test_a_backward_op_of_the_device_gets_the_positions_that_its_forward_op_took
         (
             "square_keeps_other",
             "gradients",
-            "expected the gradient that the CPU computes, but for rounding, but that of x",
+            "expected the gradient of the CPU, up to rounding, but that of x",
         ),
     ],
 )

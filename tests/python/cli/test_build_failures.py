@@ -143,7 +143,7 @@ def test_a_mistake_is_said_once_and_without_what_the_tools_print(
     text = done.stdout + done.stderr
     missing = "src/more.cc:4: the '{' of this line isn't closed: a '}' is missing before the '}' on line 5"
     assert text.count(missing) == 1, text
-    assert "set KERNPACK_COMPILER_OUTPUT=1 to see them" in text
+    assert "set KERNPACK_COMPILER_OUTPUT=1 to see all" in text
     assert len(text.splitlines()) <= 17, text
     assert not any(word in text for word in ("ninja", "CMakeFiles", "/c++", "*** "))
     whole = command(*words, cwd=mistaken, env={"KERNPACK_COMPILER_OUTPUT": "1"})

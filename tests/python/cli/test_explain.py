@@ -151,7 +151,7 @@ def test_strides_of_sizes_of_1_and_of_empty_tensors_are_contiguous(command, path
         (["{}.nrom"], "has no function 'nrom'; did you mean 'norm'?"),
         (["{}.norm", "f32[2,8]"], "norm: missing argument 'w'; write it as in the contract: f32[4,8], 3, ..."),
         (["{}.norm", "f33[2]"], "no dtype 'f33'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ..."),
-        (["{}.norm", "f32[2]", "f32[2]", "f32[2]"], "norm: takes 2 positional arguments, got another: f32[2]"),
+        (["{}.norm", "f32[2]", "f32[2]", "f32[2]"], "norm: takes 2 positional arguments, got one more: f32[2]"),
         (["{}.norm", "f32[2]", "x=f32[2]"], "norm: x is given twice"),
         (["{}.norm", "f32[2]", "f32[2]", "epz=1"], "norm: no parameter 'epz'; did you mean 'eps'?"),
         (["{}.norm", "f32[2]{1,1}", "f32[2]"], "'f32[2]{1,1}': expected 1 strides, got 2"),

@@ -76,9 +76,9 @@ def test_lz4() -> None:
     ("fatbin", "message"),
     [
         (bytes.fromhex("50ed55ba"), "the fatbin is truncated or damaged"),
-        (make_fatbin(make_image(PTX, TEXT))[:-1], "the fatbin is truncated or damaged: it says that it has"),
-        (make_fatbin(make_image(PTX, TEXT)[:80]), "an image lies behind its end"),
-        (make_fatbin(make_image(PTX, TEXT, LZ4, 1 << 40)), "an image lies behind its end"),
+        (make_fatbin(make_image(PTX, TEXT))[:-1], "the fatbin is truncated or damaged: its header says"),
+        (make_fatbin(make_image(PTX, TEXT)[:80]), "an image lies beyond its end"),
+        (make_fatbin(make_image(PTX, TEXT, LZ4, 1 << 40)), "an image lies beyond its end"),
         (
             make_fatbin(make_image(PTX, compress_lz4(TEXT * 2)[:-9], LZ4, 2 * len(TEXT))),
             "the fatbin is truncated or damaged",

@@ -84,7 +84,7 @@ def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
         ({"args": ["x", "y", "i16(N)", "k"]}, "(.u32): expected a value of that size and kind, got 'i16(N)', of type i16"),
         ({"args": ["x", "y", "M", "k"]}, "args[2]: 'M': the contract has no dim or scalar 'M'; there are"),
         ({"args": ["x", "y", "N +", "k"]}, "args[2]: 'N +': expected an expression, such as 'ceildiv(N, 64)'"),
-        ({"args": ["x", "y", "N.size", "k"]}, "args[2]: 'N.size': 'N.size' isn't taken; write numbers, names"),
+        ({"args": ["x", "y", "N.size", "k"]}, "args[2]: 'N.size': 'N.size' isn't supported; write numbers, names"),
         ({"args": ["x", "y", "x + 1", "k"]}, "'x' is a tensor; write dims and scalars"),
         ({"args": ["x", "workspace(0 - 1)", "N", "k"]}, "args[1]: workspace(): expected a number of bytes from 0, got -1"),
         ({"args": ["x", "y", "workspace(4)", "k"]}, "(.u32) takes no pointer, got 'workspace(4)'"),

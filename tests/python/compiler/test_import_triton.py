@@ -68,7 +68,10 @@ def test_a_stride_of_1_is_compiled_in(kernel: Any) -> None:
         ({"types": {"x": "i32"}}, "types: 'x' isn't a number that the kernel gets"),
         ({"types": {"n": "int"}}, "types: 'int' isn't a type; write one of"),
         ({"archs": []}, "archs: expected compute capabilities such as 80, got none"),
-        ({"configs": [{"warps": 4}]}, "configs[0]: 'warps' isn't taken; write when, constants, num_warps, num_stages"),
+        (
+            {"configs": [{"warps": 4}]},
+            "configs[0]: 'warps' isn't supported; write when, constants, num_warps, num_stages",
+        ),
         ({"configs": [{}, {"when": "N > 4"}]}, "configs[0]: a row without 'when' is always taken; put it last"),
         (
             {"configs": [{"when": "N < 4", "constants": {"eps": 2.0}}, {}]},
@@ -86,7 +89,7 @@ def test_functions_that_choose_when_they_run_are_refused(kernel: Any) -> None:
     triton = pytest.importorskip("triton")
     tuned = triton.autotune([triton.Config({"D": 128})], key=["n"])(kernel)
     with pytest.raises(
-        TypeError, match=r"got Autotuner, which chooses when it runs; pass the function below it \(\.fn\)"
+        TypeError, match=r"got Autotuner, which chooses its configuration at run time; pass its inner function \(\.fn\)"
     ):
         imported(tuned)
     with pytest.raises(TypeError, match=r"expected a function under @triton.jit, got builtin_function_or_method"):

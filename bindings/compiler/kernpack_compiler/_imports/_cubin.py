@@ -54,7 +54,7 @@ def _sections(data: bytes) -> Iterator[tuple[str, bytes]]:
         end = data.find(b"\0", texts + name)
         holds = kind != 8  # SHT_NOBITS
         if end < 0 or (holds and offset + length > len(data)):
-            raise struct.error("a section lies behind its end")
+            raise struct.error("a section lies beyond its end")
         yield data[texts + name : end].decode("ascii", "replace"), data[offset : offset + length] if holds else b""
 
 

@@ -86,7 +86,7 @@ class _Walker:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
                 return self.called(name, [self.value(arg) for arg in args])
         raise self.refuse(
-            f"'{ast.unparse(node)}' isn't taken; write numbers, names of the contract, + - * // % << >> & |, "
+            f"'{ast.unparse(node)}' isn't supported; write numbers, names of the contract, + - * // % << >> & |, "
             f"comparisons, and, or, not, `a if c else b`, {', '.join(f'{name}()' for name in _CALLS)}"
         )
 

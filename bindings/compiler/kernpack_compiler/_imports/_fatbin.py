@@ -21,13 +21,13 @@ def images(data: bytes, where: str) -> Iterator[bytes]:
         size, length = struct.unpack_from("<6xHQ", data)
         end = size + length
         if end > len(data):
-            raise struct.error(f"it says that it has {end} bytes, and has {len(data)}")
+            raise struct.error(f"its header says {end} bytes, but it has {len(data)}")
         at = size
         while at < end:
             kind, head, padded, packed = struct.unpack_from("<H2xIQI", data, at)
             flags, plain = struct.unpack_from("<40xQ8xQ", data, at)
             if not head or at + head + padded > end or packed > padded or plain > _MOST:
-                raise struct.error("an image lies behind its end")
+                raise struct.error("an image lies beyond its end")
             body = data[at + head : at + head + (packed or padded)]
             if kind not in _KINDS:
                 raise ValueError(

@@ -154,8 +154,8 @@ def _jit_function(function: Any) -> Any:
     inner = getattr(function, "fn", None)
     if isinstance(inner, triton.JITFunction) or hasattr(inner, "fn"):
         raise TypeError(
-            f"import_triton: expected a function under @triton.jit, got {type(function).__name__}, which chooses when it "
-            "runs; pass the function below it (.fn), and what it would choose as configs="
+            f"import_triton: expected a function under @triton.jit, got {type(function).__name__}, which chooses its "
+            "configuration at run time; pass its inner function (.fn), and the configurations as configs="
         )
     raise TypeError(f"import_triton: expected a function under @triton.jit, got {type(function).__name__}")
 
@@ -168,7 +168,7 @@ def _configs(
         unknown = set(row) - {"when", "constants", *options}
         if unknown:
             raise ValueError(
-                f"{function}: configs[{i}]: '{min(unknown)}' isn't taken; write when, constants, num_warps, num_stages"
+                f"{function}: configs[{i}]: '{min(unknown)}' isn't supported; write when, constants, num_warps, num_stages"
             )
         chosen = {n: row.get(n, default) for n, default in options.items()}
         rows.append(Config(row.get("when", True), {**constants, **row.get("constants", {})}, chosen))

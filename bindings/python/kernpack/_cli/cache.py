@@ -39,8 +39,10 @@ class Part:
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "clean"), default="list", help="default: list")
     days = number(float, "a number of days, 0 or more", 0)
-    parser.add_argument("--older", type=days, metavar="DAYS", help="clean: only what wasn't written for so many days")
-    parser.add_argument("--dry-run", action="store_true", help="clean: say what would be removed, and remove nothing")
+    parser.add_argument("--older", type=days, metavar="DAYS", help="clean: remove only files older than DAYS days")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="clean: print the files that would be removed, and remove nothing"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 

@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="the arguments of the call: f32[4,8] eps=1e-5")
     parser.add_argument(
-        "--device", default="cpu", help="the device of tensors that name none: cuda:0, opencl, cpu (the default)"
+        "--device", default="cpu", help="the device of tensors without @: cuda:0, opencl, cpu (the default)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.epilog = _EPILOG
@@ -92,7 +92,7 @@ def _call(info: FunctionInfo, words: Sequence[str], device: Device) -> dict[str,
 
     contract = _contract.of(info)
     if contract is None:
-        raise ValueError(f"{info.name} has no contract: so nothing is known about a call before it runs")
+        raise ValueError(f"{info.name} has no contract, so nothing is known about a call before it runs")
     values, converted = _bound(contract, words, device)
     try:
         solution = Solution(contract, values)
@@ -148,7 +148,7 @@ def _bound(contract: Contract, words: Sequence[str], device: Device) -> tuple[li
         if not (equals and name.isidentifier()):
             if not places:
                 raise TypeError(
-                    f"{contract.name}: takes {contract.num_positional} positional arguments, got another: {word}"
+                    f"{contract.name}: takes {contract.num_positional} positional arguments, got one more: {word}"
                 )
             name, text = places[0], word
         if name not in parameters:

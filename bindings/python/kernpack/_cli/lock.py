@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="default: what KERNPACK_REQUIRE_LOCK names, else kernpack.lock",
+        help="default: the path in KERNPACK_REQUIRE_LOCK, else kernpack.lock",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)

@@ -16,9 +16,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.usage = "kernpack profile [OPTIONS] [-m MODULE | SCRIPT] [ARGUMENT]..."
     parser.add_argument("--trace", metavar="FILE", help="also write a trace, for https://ui.perfetto.dev")
     parser.add_argument("--json", metavar="FILE", help="write the table's numbers as JSON; - is standard output")
-    parser.add_argument("-m", dest="module", action="store_true", help="the script is a module's name, as in python -m")
+    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name, as python -m does")
     parser.add_argument("script", help="a Python file")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script gets in sys.argv")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's arguments (sys.argv)")
     parser.set_defaults(run=run)
 
 

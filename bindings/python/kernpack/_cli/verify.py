@@ -20,15 +20,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="LOCK|WHEEL",
-        help="default: the lock that KERNPACK_REQUIRE_LOCK names, else kernpack.lock",
+        help="default: the path in KERNPACK_REQUIRE_LOCK, else kernpack.lock",
     )
     parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="check the wheels' signatures by this public key (PEM)"
+        "--key", type=Path, metavar="FILE", help="check the wheels' signatures with this public key (PEM)"
     )
     parser.add_argument(
         "--warm",
         action="store_true",
-        help="compare the installed modules with RECORD now, so that loads don't; for image builds",
+        help="compare the installed modules with RECORD now, so that later loads needn't; for image builds",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)

@@ -1,4 +1,4 @@
-// What the alias of a function keeps between calls.
+// The state of a function's alias, kept between calls.
 #ifndef KERNPACK_FOREIGN_ALIAS_H_
 #define KERNPACK_FOREIGN_ALIAS_H_
 

@@ -1,4 +1,4 @@
-// What answers a call of an alias: the module's instance for foreign hosts, the choice of a variant, the checks.
+// Answers a call of an alias: the module's instance for foreign hosts, the choice of a variant, the checks.
 #ifndef KERNPACK_FOREIGN_SERVE_H_
 #define KERNPACK_FOREIGN_SERVE_H_
 
@@ -95,7 +95,7 @@ inline KpInstance* foreign_instance() {
   return KP_LIKELY(self != nullptr) ? self : foreign_instance_slow();
 }
 
-// What a checked call (signature/invoke.h) asks of an alias.
+// The services of an alias for a checked call (signature/invoke.h).
 struct AliasCall {
   KpAlias* alias;
   KpInstance* instance;

@@ -1,4 +1,4 @@
-// What a module keeps under a foreign host: a list of named values, local to the module, guarded by one lock.
+// The storage of a module under a foreign host: a list of named values, local to the module, guarded by one lock.
 #ifndef KERNPACK_FOREIGN_STORAGE_H_
 #define KERNPACK_FOREIGN_STORAGE_H_
 

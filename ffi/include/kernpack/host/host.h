@@ -1,4 +1,4 @@
-/* libkernpack's C API: what an embedder or a language binding calls. C99.
+/* libkernpack's C API, for embedders and language bindings. C99.
  *
  * Conventions: every function returning int returns 0, or -1 with an error raised in this thread (kp_error_take). Objects
  * are borrowed as arguments and owned as results unless said otherwise. Strings are UTF-8. Any thread may call anything.
@@ -32,7 +32,7 @@ KP_HOST_API int64_t kp_live_objects(void);
 /* Moves this thread's error out: the last one raised through Kernpack or a loaded libtvm_ffi; clears both. *out is an
  * ERROR. If there is none, *out is InternalError "<who> returned <rc> without an error". `who` is borrowed, nullable. */
 KP_HOST_API void kp_error_take(const char* who, int rc, KpAny* out);
-/* Whether this thread has an error raised through Kernpack. */
+/* True if this thread has an error raised through Kernpack. */
 KP_HOST_API int kp_error_pending(void);
 /* Drops this thread's error, if it has one. */
 KP_HOST_API void kp_error_clear(void);
@@ -61,7 +61,7 @@ KP_HOST_API void* kp_function_context(KpObject* function, KpSafeCall call);
 KP_HOST_API int kp_opaque_new(void* handle, int32_t type_index, void (*deleter)(void* handle), KpAny* out);
 /* Calls a FUNCTION object. On failure the error stays raised. */
 KP_HOST_API int kp_function_call(KpObject* function, const KpAny* args, int32_t num_args, KpAny* result);
-/* Whether `value`, which foreign code made, may be read: its type index is known, its lengths are valid, and its object exists,
+/* True if `value`, which foreign code made, may be read: its type index is known, its lengths are valid, and its object exists,
  * has that type, and holds no invalid pointer. Error messages begin with `who`. An invalid value must not be released either. */
 KP_HOST_API int kp_any_validate(const KpAny* value, const char* who);
 /* The 64-bit words of an INT or BIG_INT, the least significant first, two's complement; borrowed from *value. */
@@ -111,7 +111,7 @@ KP_HOST_API int kp_tensor_new(const KpDLTensor* prototype, KpAny* out);
 KP_HOST_API int kp_tensor_wrap(const KpDLTensor* tensor, void* context, void (*deleter)(void* context), KpAny* out);
 /* DLPack's flags of a TENSOR: bit 0 read-only. 0 if another library made it. */
 KP_HOST_API uint64_t kp_tensor_flags(const KpObject* tensor);
-/* Makes a TENSOR of this library read-only, for good: it sets bit 0. For who made it, before others see it. 0, or -1 raised. */
+/* Makes a TENSOR of this library read-only for ever: sets bit 0. Call it before the tensor is shared. 0, or -1 raised. */
 KP_HOST_API int kp_tensor_make_read_only(KpObject* tensor);
 KP_HOST_API int kp_dtype_from_name(KpBytes name,
                                    KpDLDataType* out); /* "f32", "float32", "bfloat16", "f8_e4m3fn", ... */
@@ -120,7 +120,7 @@ KP_HOST_API int kp_device_from_name(KpBytes name, KpDLDevice* out); /* "cpu", "c
 KP_HOST_API const char* kp_device_type_name(int32_t device_type); /* "cuda"; "device_type(99)" when unknown; interned */
 
 /* ---- the context of one call (ffi/src/devices/call) ---- */
-/* What a binding tells the host about the call in progress on this thread. Zero-initialise it; it may live on the caller's stack. */
+/* Information from a binding about the call in progress on this thread. Zero-initialise it; it may live on the caller's stack. */
 typedef struct KpCallContext {
   KpDLDevice device; /* device_type 0: none */
   void* stream; /* of `device` */
@@ -172,14 +172,15 @@ enum KpLoadFlags { KP_LOAD_DEFAULT = 0, KP_LOAD_PROBE = 1 /* load in a child pro
 
 /* Loads shared objects (length count; merged by function name: the variants of one op may be spread over them) as one module.
  * Each file is opened once, checked (ELF, architecture, truncation), hashed (SHA-256) and keyed by digest; loading the same content
- * twice returns the same module. A file of an installed distribution must have the hash in its RECORD. `.so` files with only __tvm_ffi_ symbols go to the installed apache-tvm-ffi. Errors:
- * FileNotFoundError, OSError, ValueError, ImportError with the file, what was expected, what was found, what to do. */
+ * twice returns the same module. A file of an installed distribution must have the hash in its RECORD. `.so` files with only
+ * __tvm_ffi_ symbols are loaded by the installed apache-tvm-ffi. Errors: FileNotFoundError, OSError, ValueError, ImportError; the
+ * message has the file, the expectation, the finding and the remedy. */
 KP_HOST_API int kp_module_load(const char* const* paths, int32_t count, uint32_t flags, const KpLoadedModule** out);
 /* As kp_module_load() of one file that was built with apache-tvm-ffi's SDK, whose functions get contracts. `contracts` is a JSON list:
  * [{"name": ours, "contract": its text, "calls": the function's own name (default: name), "args": [names of parameters, results and
  * dims, numbers, true, false, null] in the order in which the function takes them (default: parameters, results), "grad", "jvp":
- * [names, as KP_GRAD and KP_JVP have them], "doc", "at": the place of it, for errors}], all but the first two optional. The digest of
- * the module is another with each text. */
+ * [names, as in KP_GRAD and KP_JVP], "doc", "at": its place in a file, for errors}], all but the first two optional. The
+ * module's digest depends on the text of the contracts. */
 KP_HOST_API int kp_module_load_contracts(const char* path, KpBytes contracts, uint32_t flags,
                                          const KpLoadedModule** out);
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
@@ -188,9 +189,9 @@ KP_HOST_API int kp_peer_set_library(const char* path);
 /* The files that were loaded, as JSON in path order: [{"path", "digest" (SHA-256), "verified": the "<name> <version>" of the
  * installed distribution whose RECORD has that digest, or null where no hash was found}]. */
 KP_HOST_API int kp_module_files(KpAny* out);
-/* Compares an installed file with its RECORD, and with the lock if one is required, without loading it, and writes that down in the
- * cache folder, so that loads of the file in an image of this file system needn't read it whole. *out: "<name> <version>" of the
- * distribution; "" where no RECORD has a hash for the file, and then nothing is written. Errors as those of kp_module_load. */
+/* Compares an installed file with its RECORD, and with the lock if one is required, without loading it, and records the result in
+ * the cache folder, so that later loads needn't read the whole file, also in an image of this file system. *out: "<name>
+ * <version>" of the distribution; "" if no RECORD has a hash for the file; then nothing is recorded. The errors of kp_module_load. */
 KP_HOST_API int kp_module_warm(const char* path, KpAny* out);
 /* A module embedded in the program (KP_STATIC_NAME). */
 KP_HOST_API int kp_module_adopt(const KpModule* module, const KpLoadedModule** out);

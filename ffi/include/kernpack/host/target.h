@@ -1,4 +1,4 @@
-/* What the host knows about targets, for the SDK and for backends: the extension "kernpack.target", version 1, of every KpHost
+/* The host's knowledge of targets, for the SDK and for backends: the extension "kernpack.target", version 1, of every KpHost
  * that libkernpack made. It is a table, so that an SDK inside another binary (the Python extension of kernpack-compiler)
  * uses the one host of the process without linking to it. C99; the conventions of host.h.
  */

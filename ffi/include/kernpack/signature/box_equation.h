@@ -31,7 +31,7 @@ class BoxEquation {
     terms_[at].last = last;
   }
 
-  // Whether there is a solution; kUnknown when *tries, of which it takes some, are over. No sum may exceed 62 bits.
+  // Tells if there is a solution; kUnknown when *tries, of which it uses some, are used up. No sum may exceed 62 bits.
   Sharing Solve(uint64_t target, int* tries) {
     if (count_ == 0) return target == 0 ? Sharing::kSome : Sharing::kNone;
     Prepare();

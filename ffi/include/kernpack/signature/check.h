@@ -275,9 +275,10 @@ class Checker {
 
   KP_COLD int WrongRank(const uint32_t* shape, const KpDLTensor& t) const {
     const bool open = GetBatch(shape) != Batch::kNone || GetStar(shape) >= 0;
-    return say_.Raise("ValueError", "%S: expected shape %h (%s%i dims), got %l (%i dims)", shape,
-                      open ? "at least " : kNoText, int64_t{GetNumDims(shape)} - (GetStar(shape) >= 0), t.shape, t.ndim,
-                      int64_t{t.ndim});
+    const int64_t want = int64_t{GetNumDims(shape)} - (GetStar(shape) >= 0);
+    return say_.Raise("ValueError", "%S: expected shape %h (%s%i dim%s), got %l (%i dim%s)", shape,
+                      open ? "at least " : kNoText, want, want == 1 ? kNoText : "s", t.shape, t.ndim, int64_t{t.ndim},
+                      t.ndim == 1 ? kNoText : "s");
   }
   KP_COLD int WrongDim(const uint32_t* shape, const KpDLTensor& t, uint32_t i, int64_t want) const {
     const uint32_t dim = GetDims(shape)[i];
@@ -415,7 +416,7 @@ class Checker {
     return CheckMemory(0, *t);
   }
 
-  // What is written may share memory with nothing else.
+  // A written tensor must not share memory with another argument.
   int CheckOverlaps() {
     const int params = p_.NumParams();
     const int all = params + (results_ ? p_.NumResults() : 0);

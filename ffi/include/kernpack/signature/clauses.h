@@ -62,7 +62,7 @@ struct Clauses : Parameters {
     return true;
   }
 
-  // What only the whole text can tell.
+  // Checks that need the whole text.
   constexpr bool CheckDTypes() {
     for (uint32_t i = 0; i < dtypes.size; ++i) {
       if (!dtype_sets[i]) return Fail(Reason::kDTypeVariableNotConstrained, dtypes.at[i].begin);

@@ -181,7 +181,7 @@ struct ComplainOf {
     if (FindBinder(what, &index)) text << " (bound by " << p.ParamName(index) << ')';
   }
 
-  // Whether the word at `at` stands nowhere before it. The payload of a kWide may look like it; an item then goes unnamed.
+  // True if no earlier word equals the word at `at`. The payload of a kWide may look like it; then an item isn't named.
   static bool IsFirst(const uint32_t* begin, const uint32_t* at) {
     for (; begin != at; ++begin) {
       if (*begin == *at) return false;

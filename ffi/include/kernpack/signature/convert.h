@@ -1,4 +1,4 @@
-// What a check lets pass but kernels get converted: a number given for a rank-0 tensor, an int given for a float.
+// Arguments that pass the check and are converted for the kernel: a number for a rank-0 tensor, an int for a float.
 #ifndef KERNPACK_SIGNATURE_CONVERT_H_
 #define KERNPACK_SIGNATURE_CONVERT_H_
 

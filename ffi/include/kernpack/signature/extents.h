@@ -1,5 +1,5 @@
-// What a check computes with. In a call of values everything is known; before a program runs, some extents are symbols and some
-// arguments have a type only. sdk/programs/program/symbolic_extents.h has the same functions for those, so that one check serves both.
+// The values of a check. In a call of values everything is known; before a program runs, some extents are symbols and some
+// arguments have a type only. sdk/programs/program/symbolic_extents.h has these functions for symbols, so that one check serves both.
 #ifndef KERNPACK_SIGNATURE_EXTENTS_H_
 #define KERNPACK_SIGNATURE_EXTENTS_H_
 
@@ -10,15 +10,15 @@ KP_NAMESPACE_BEGIN
 namespace signature {
 
 struct KnownExtents {
-  // Whether two extents may be equal; they are from then on.
+  // True if two extents may be equal; the check then treats them as equal.
   bool Meet(int64_t a, int64_t b) const { return a == b; }
-  // Whether an extent may broadcast to another: be equal to it, or 1.
+  // True if an extent may broadcast to `to`: it equals `to` or is 1.
   bool MayBroadcast(int64_t extent, int64_t to) const { return extent == 1 || extent == to; }
-  // Whether the tensor's size, which GetLayout found not to be sane, may be so all the same.
+  // True if the tensor's size, which GetLayout found invalid, may still be valid.
   bool MayBeSane(const KpDLTensor&) const { return false; }
-  // Whether it is a number; *extent is that number then.
+  // True if it is a number, which is stored to *extent.
   bool Read(int64_t*) const { return true; }
-  // What is known of an argument: anything at all, its value, the dims of a tensor, its dtype.
+  // True if this is known of an argument: its type, its value, the dims of a tensor, the dtype of a tensor.
   bool HasType(const KpAny&) const { return true; }
   bool HasValue(const KpAny&) const { return true; }
   bool HasDims(const KpDLTensor&) const { return true; }
@@ -30,7 +30,7 @@ struct KnownExtents {
     for (int32_t i = 0; t && i < t->ndim; ++i) *out *= t->shape[i];  // GetLayout found it sane
     return true;
   }
-  // Whether what nothing binds, or no expression can tell, is left to the run; *extent stands for it then.
+  // True if an extent that is still unknown is left to the run; *extent stands for it then.
   bool Defer(int64_t*) const { return false; }
 
   void Print(Text& text, int64_t extent) const { text << extent; }

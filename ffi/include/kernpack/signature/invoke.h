@@ -43,7 +43,7 @@ class Invocation {
     return given ? 0 : Return(result);
   }
 
-  // What TypedCall asks of its caller.
+  // The services that TypedCall needs from its caller.
   const Raiser& raiser() const { return raiser_; }
   int Check(const KpAny* args, const KpAny* destinations, KpSigFrame* frame) {
     return signature::Check(p_.words, function_, args, destinations, 0, raiser_, frame);
@@ -55,7 +55,7 @@ class Invocation {
   int Enter(KpDLDevice) { return 0; }
   void Leave(KpDLDevice) {}
 
-  // What Lend asks of its memory.
+  // The services that Lend needs for its memory.
   int Result(int, const KpDLTensor& prototype, KpAny* out) {
     if (policy_.alloc(policy_.self, &prototype, out)) return -1;
     owned_[num_owned_++] = *out;

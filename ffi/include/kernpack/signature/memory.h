@@ -27,7 +27,7 @@ inline Layout GetLayout(const KpDLTensor& t) {
   return out;
 }
 
-// Whether the elements follow each other in row-major order.
+// True if the elements follow each other in row-major order.
 inline bool IsCompact(const KpDLTensor& t) { return GetLayout(t).contiguous; }
 
 // Bytes an element's address must be a multiple of; a power of two.

@@ -1,4 +1,4 @@
-// What the compiler has seen so far: parameters, results, dims, dims tuples, dtype variables.
+// The names that the compiler has seen so far: parameters, results, dims, dims tuples, dtype variables.
 #ifndef KERNPACK_SIGNATURE_NAMES_H_
 #define KERNPACK_SIGNATURE_NAMES_H_
 

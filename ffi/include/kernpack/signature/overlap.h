@@ -50,7 +50,7 @@ struct Runs {
     return stride < 0 ? 0 - step : step;
   }
 
-  // Whether these are the bytes of `range`: it may have wrapped, or begin within a byte.
+  // True if the runs fill `range`, which may have wrapped, or begin within a byte.
   bool Fill(const Range& range) const { return sound && (range.end - range.begin) * 8 == reach + width; }
 
   // A unit that all its lengths are multiples of, in bits, and that divides `unit` (0: no such need).
@@ -61,7 +61,7 @@ struct Runs {
   }
 };
 
-// Whether two tensors with elements share a byte; their ranges meet, and have the same base (GetRange).
+// Tells if two tensors with elements share a byte; their ranges meet, and have the same base (GetRange).
 KP_COLD inline Sharing SharedBytes(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b,
                                    const Range& b_range) {
   const Runs x(a);
@@ -85,7 +85,7 @@ KP_COLD inline Sharing SharedBytes(const KpDLTensor& a, const Range& a_range, co
   return equation.Solve(b_range.begin > a_range.begin ? ahead + 8 * bytes / unit : ahead - 8 * bytes / unit, &tries);
 }
 
-// Whether elements of a tensor share memory. The elements' own width counts in bits: two of 4 bits may lie in a byte.
+// Tells if elements of a tensor share memory. The width of an element is in bits: two elements of 4 bits may lie in a byte.
 KP_COLD inline Sharing SharedElements(const KpDLTensor& t) {
   Runs runs(t);
   for (int i = 0; i < runs.count; ++i) {
@@ -124,7 +124,7 @@ KP_COLD inline Sharing SharedElements(const KpDLTensor& t) {
   return Sharing::kNone;
 }
 
-// Whether two tensors share a byte, `a` reaching `a_range`.
+// Tells if two tensors share a byte, where `a` occupies `a_range`.
 inline Sharing Overlap(const KpDLTensor& a, const Range& a_range, const KpDLTensor& b) {
   if (a.device.device_type != b.device.device_type || a.device.device_id != b.device.device_id) return Sharing::kNone;
   if (a.data != b.data && DataIsHandle(a.device.device_type)) return Sharing::kNone;
@@ -134,7 +134,7 @@ inline Sharing Overlap(const KpDLTensor& a, const Range& a_range, const KpDLTens
   return SharedBytes(a, a_range, b, b_range);
 }
 
-// Whether several indices reach one element. A tensor without elements has none to share.
+// Tells if several indices reach one element. A tensor without elements has no shared element.
 inline Sharing OverlapWithItself(const KpDLTensor& t) {
   bool nested = true;  // each dim steps over all that the dims after it reach
   uint64_t reach = 0;

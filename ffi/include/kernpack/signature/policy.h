@@ -1,4 +1,4 @@
-// What a checked call (invoke.h) asks of whoever makes it: an alias, or kp_call.
+// The services that a checked call (invoke.h) needs from its caller, which is an alias or kp_call.
 #ifndef KERNPACK_SIGNATURE_POLICY_H_
 #define KERNPACK_SIGNATURE_POLICY_H_
 

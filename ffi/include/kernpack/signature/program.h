@@ -132,7 +132,7 @@ struct View {
   constexpr uint32_t Props() const { return words[kHeadProps] & (kWrites - 1); }
   constexpr int32_t OnDeviceType() const { return static_cast<int32_t>(words[kHeadProps] >> 8 & 0xff); }
   const char* OnDeviceName() const { return Text(words[kHeadProps] >> 16); }
-  // Whether some parameter is mutated.
+  // True if a parameter is mutated.
   constexpr bool Writes() const { return (words[kHeadProps] & kWrites) != 0; }
   constexpr bool HasWorkspace() const { return words[kHeadWorkspace] != 0; }
 

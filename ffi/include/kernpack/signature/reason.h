@@ -55,7 +55,7 @@
   X(kBroadcastBatchInResult, "'~...' is for parameters; a result has '...'")                                      \
   X(kBroadcastBatchWithoutBatch, "'~...' needs a parameter that has '...'")                                       \
   X(kBatchNeverBound, "'...' in a result needs a parameter that has '...' and cannot be absent")                  \
-  X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]")                                     \
+  X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]; or a ']' is missing before it")      \
   X(kOneStarATensor,                                                                                              \
     "one dims tuple a tensor, and none beside '...' in a parameter: callers join the dims of one "                \
     "(docs/patterns.md)")                                                                                         \
@@ -109,7 +109,7 @@ namespace signature {
 enum class Reason : uint32_t { KP_SIGNATURE_REASONS(KP_SIGNATURE_REASON_) };
 #undef KP_SIGNATURE_REASON_
 
-// What compiling gave: `words` of program, or why not and at which byte of the text (from 0).
+// The result of compiling: `words` of program, or the reason of the failure and its byte in the text (from 0).
 struct Status {
   Reason reason;
   uint32_t position;

@@ -1,4 +1,4 @@
-// What a checked call needs allocated: its results and its workspace.
+// The memory that a checked call needs: its results and its workspace.
 #ifndef KERNPACK_SIGNATURE_RESULT_H_
 #define KERNPACK_SIGNATURE_RESULT_H_
 
@@ -99,7 +99,7 @@ KP_COLD inline int BadResult(ComplainOf<Extents> say, int index, const uint32_t*
                    code ? say.p.words + Operand(dim) : say.p.words, code ? 1u : 0u);
 }
 
-// What to allocate for result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. No strides.
+// Describes the tensor of result `index`: dtype, ndim, shape (written to `shape`, length KP_MAX_NDIM), device. No strides.
 template <class Extents = KnownExtents>
 KP_COLD inline int ResultPrototype(const KpSigFrame& frame, const char* function, int index, const Raiser& raiser,
                                    int64_t* shape, KpDLTensor* out, const Extents& extents = Extents()) {

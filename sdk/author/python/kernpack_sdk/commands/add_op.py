@@ -15,7 +15,7 @@ import click
 def command(name: str, folder: Path, as_json: bool) -> None:
     """Add the op NAME to the project in FOLDER: kernel in C++, contract, gradient and test.
 
-    The new op builds and passes its test; put your own formula in place of its.
+    The new op builds and passes its test; put your own formula into it.
     """
     from kernpack_sdk import add_op
 

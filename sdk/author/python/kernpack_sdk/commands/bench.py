@@ -39,10 +39,10 @@ def command(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Time what cases() of FILE yields: (name, function, reference or None, arguments).
+    """Time the functions of FILE, whose cases() yields (name, function, reference or None, arguments).
 
-    A function and its reference are timed in turns; the ratio is the median over the pairs. With --compare each wheel is unpacked and
-    imported in a process of its own, nothing is installed, and the two processes are timed in turns.
+    A function and its reference are timed in turns; the ratio is the median over the pairs. With --compare, each wheel
+    is unpacked and imported in its own process, without installing it, and the two processes are timed in turns.
     """
     from rich.console import Console
     from rich.progress import track

@@ -41,7 +41,7 @@ _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
     metavar="80,90",
     help="Compile .cu files for these architectures; newer GPUs use PTX. Overrides CUDA_ARCHITECTURES of kernpack_add_module().",
 )
-@click.option("--reproducible", is_flag=True, help="Build twice from clean and compare, bit for bit.")
+@click.option("--reproducible", is_flag=True, help="Build twice from scratch and compare the wheels bit by bit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheel, its size and digest.")
 def command(
     folder: Path,

@@ -16,8 +16,9 @@ import click
 )
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
-    """Check wheels (.whl) of any project, modules (.so) or installed packages, before publishing them; and source distributions and
-    projects' folders for private keys. Doesn't load or run them. Exits with 1 if there are problems. A note may be intended.
+    """Check wheels (.whl) of any project, modules (.so) and installed packages before you publish them. Source
+    distributions and folders of projects are checked for private keys. No file is loaded or run. The exit code is 1 if
+    there are problems. A note may be intended.
     """
     from kernpack_sdk import check, module_files  # reads ELF files with pyelftools, which `config` does without
 

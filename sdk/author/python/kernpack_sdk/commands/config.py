@@ -24,7 +24,7 @@ def _facts() -> dict[str, str]:
 @click.option("--cflags", "what", flag_value="cflags", help="Options for C++ sources.")
 @click.option("--ldflags", "what", flag_value="ldflags", help="Options for linking.")
 @click.option("--cmakedir", "what", flag_value="cmakedir", help="For -Dkernpack_DIR=.")
-@click.option("--json", "as_json", is_flag=True, help="All of them, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of these as JSON.")
 def command(what: str | None, as_json: bool) -> None:
     """Print where the SDK is, and the options to compile with."""
     if (what is None) != as_json:

@@ -19,11 +19,13 @@ from kernpack_sdk.cli import Missing
     show_default=True,
     help="Seconds to measure each framework.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds; the steps go to standard error.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, with times in seconds; the steps go to standard error."
+)
 def command(seconds: float, as_json: bool) -> None:
-    """Compile a small kernel in C++, call it from NumPy, PyTorch and JAX, and time it beside what each of them has for it.
+    """Compile a small kernel in C++, call it from NumPy, PyTorch and JAX, and time it beside the fastest way without a kernel.
 
-    Frameworks that aren't installed are left out. Takes less than a minute, and writes nothing but Kernpack's cache.
+    Frameworks that aren't installed are skipped. The demo takes less than a minute, and writes only to Kernpack's cache.
     """
     began = time.perf_counter()
     try:
@@ -39,7 +41,7 @@ def command(seconds: float, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=2))
         return
     click.echo(
-        f"\nAll of it took {time.perf_counter() - began:.0f} s. Now a kernel of your own, with gradient, tests and packaging:\n"
+        f"\nThe demo took {time.perf_counter() - began:.0f} s. To start a kernel of your own, with gradient, tests and packaging:\n"
         "  kernpack new my-kernels\n  cd my-kernels\n  kernpack dev --once   # builds it in place and installs it\n"
-        "  python -m pytest      # pip install pytest"
+        "  pip install pytest\n  python -m pytest"
     )

@@ -23,14 +23,14 @@ _LEFT_OUT = ("build", "dist", "node_modules", "__pycache__")
 @click.command("dev")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 @click.option("--once", is_flag=True, help="Build once, install if needed, and exit.")
-@click.option("--no-install", is_flag=True, help="Don't pip install it; put build/dev/site on PYTHONPATH instead.")
+@click.option("--no-install", is_flag=True, help="Don't install the project; put build/dev/site on PYTHONPATH instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per build.")
 @click.pass_context
 def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_json: bool) -> None:
-    """Build the project in FOLDER in place, load it, and do so again whenever a file of it is saved.
+    """Build the project in FOLDER in place and load it, and repeat this whenever one of its files is saved.
 
-    The first time it is pip-installed as an editable package. A running Python gets the new code by kernpack.reload(module);
-    functions taken out before keep the old code.
+    The first build installs the project as an editable package. In a running Python, kernpack.reload(module) loads the
+    new code; functions that you took from the module before keep the old code.
     """
     project = Project(folder.resolve())
     if not project.is_there():

@@ -18,8 +18,9 @@ from kernpack_sdk.budget import shown
 def command(what: str, as_json: bool) -> None:
     """Show what is in a shared object (.so), a wheel, a folder or an installed package, of Kernpack or of any project.
 
-    Of modules: functions, contracts, gradients, targets. Of all: interfaces and the versions that they tie the file to, libraries
-    that it needs, code for devices by architecture, instruction sets, digests. Nothing but a module's table of functions is loaded.
+    The output lists the functions, contracts, gradients and targets of modules. For every file, it lists interfaces and the versions
+    that they tie it to, needed libraries, device code by architecture, instruction sets and digests. Only a module's table of
+    functions is read by loading.
     """
     from kernpack_sdk import contents
 

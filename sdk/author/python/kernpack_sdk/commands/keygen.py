@@ -11,12 +11,12 @@ from kernpack_sdk.cli import Missing
 
 
 @click.command("keygen")
-@click.option("--name", default=keys.DEFAULT, metavar="NAME", help="Of the key's files (default: default).")
+@click.option("--name", default=keys.DEFAULT, metavar="NAME", help="The name of the key's files (default: default).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the files.")
 def command(name: str, as_json: bool) -> None:
     """Make an Ed25519 key for `kernpack sign`, in ~/.config/kernpack/keys (or $XDG_CONFIG_HOME), outside of every project.
 
-    NAME.pem is the private key, which the author alone can read; NAME.pub is the public one, for `kernpack verify`.
+    NAME.pem is the private key, which only you can read. NAME.pub is the public key, for `kernpack verify`.
     """
     try:
         private, public = keys.generate(name)

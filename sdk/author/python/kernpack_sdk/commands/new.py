@@ -19,7 +19,7 @@ import click
 def command(folder: Path, cuda: bool, c: bool, python: bool, as_json: bool) -> None:
     """Start a project in the new folder NAME: kernel, gradient, tests, benchmark, packaging and CI.
 
-    NAME is the name for pip install; of a path, the last part.
+    NAME is the name for pip install. It may be a path, whose last part is then the name.
     """
     from kernpack_sdk import template
 

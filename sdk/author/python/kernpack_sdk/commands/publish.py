@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("publish")
 @click.argument("wheels", nargs=-1, type=click.Path(path_type=Path), metavar="[WHEEL...]")
-@click.option("--no-test", is_flag=True, help="Leave `kernpack test` out.")
+@click.option("--no-test", is_flag=True, help="Don't run `kernpack test`.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, wheels: tuple[Path, ...], no_test: bool, as_json: bool) -> None:

@@ -22,8 +22,8 @@ from kernpack_sdk.cli import Missing
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the wheels, with the digest of each once signed.")
 def command(wheels: tuple[Path, ...], key: Path | None, as_json: bool) -> None:
-    """Sign wheels with an Ed25519 key. `kernpack verify WHEEL --key PUBLIC` checks them. Refuses a key that lies in a project, and
-    wheels and projects that hold a private key."""
+    """Sign wheels with an Ed25519 key. `kernpack verify WHEEL --key PUBLIC` checks the signature. A key inside a project
+    is refused, and so is a wheel that contains a private key or lies in a project with one."""
     try:
         file = key or _default()
         private = signature.private_key(file)

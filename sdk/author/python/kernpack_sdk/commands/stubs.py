@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 @click.argument("modules", nargs=-1, required=True, metavar="MODULE...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: print.")
 @click.option(
-    "--check", "checked", type=click.Path(path_type=Path), metavar="PYI", help="Compare with this file instead."
+    "--check",
+    "checked",
+    type=click.Path(path_type=Path),
+    metavar="PYI",
+    help="Compare the stub with this file instead.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the stub, or the file that has it; the difference.")
 @click.pass_context
 def command(
     ctx: click.Context, modules: tuple[str, ...], output: Path | None, checked: Path | None, as_json: bool
 ) -> None:
-    """Write a .pyi file from the signatures in a built module; several are merged by function name.
+    """Write a .pyi file from the signatures in a built module. Several modules are merged by function name.
 
     MODULE is a file (.so), a wheel, a folder, or the name of an installed package.
     """

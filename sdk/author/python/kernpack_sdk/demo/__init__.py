@@ -1,1 +1,1 @@
-"""`kernpack demo`: a kernel is compiled and called from each framework that is installed, beside what the framework has for it."""
+"""`kernpack demo`: compiles a kernel, calls it from each installed framework, and times it beside the framework's own way."""

@@ -1,4 +1,4 @@
-"""Each framework's array, the kernel as it calls it, and the same average without a kernel, as fast as the framework alone has it."""
+"""For each framework: its array, a call of the kernel, and the fastest way to the average without a kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALPHA = 0.1
 
 @dataclass(frozen=True)
 class Framework:
-    """own: without the kernel. The names say how each of both is called."""
+    """kernel: the call of the kernel. own: the average without the kernel. The names are the code that is printed for both."""
 
     name: str
     version: str
@@ -59,7 +59,7 @@ def jax(module: Any, x: Any) -> Framework:
 
 
 def _averages(x: Any) -> Iterator[float]:
-    """Faster than operations of a framework on one value at a time."""
+    """A Python loop, because operations of a framework on single values are slower."""
     return accumulate(x.tolist(), lambda average, value: average + ALPHA * (value - average))
 
 

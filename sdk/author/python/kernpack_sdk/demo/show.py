@@ -1,4 +1,4 @@
-"""The steps of `kernpack demo`; each is announced before it is taken."""
+"""The steps of `kernpack demo`. Each step prints a line before it begins."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ class DemoError(RuntimeError):
 
 
 def show(say: Callable[[str], None], seconds: float) -> dict[str, Any]:
-    """Runs it all; what was measured. seconds: how long each framework is measured. Raises DemoError."""
+    """Runs every step and returns the measurements. seconds: how long each framework is measured. Raises DemoError."""
     import numpy as np
 
     source = _SOURCE.read_text(encoding="utf-8")
-    say("A kernel in C++, of a loop that no operation on whole arrays stands for:\n")
+    say("A kernel in C++. Each step of its loop needs the step before, so NumPy has no operation for it:\n")
     say("".join(f"    {line}\n" if line else "\n" for line in source.splitlines()))
     module, compiled = _compiled(say, source)
     x = np.random.default_rng(0).standard_normal(SIZE).astype(np.float32)
     expected = _reference(x)
+    say(f"x is an array of {SIZE:,} float32 numbers")
     rows, left_out = [], {}
     for name, prepare in ALL.items():
-        say(f"\n{_TITLES[name]}: importing it")
+        say(f"\n{_TITLES[name]}: importing")
         try:
             framework = prepare(module, x)
         except ImportError as error:
             left_out[name] = str(error)
-            say(f"  not here ({error}): left out; pip install {name}")
+            say(f"  skipped: {error}; to add it: pip install {name}")
             continue
         rows.append(_measured(say, framework, expected, seconds))
     return {"size": SIZE, "compile_seconds": compiled, "frameworks": rows, "left_out": left_out}
@@ -48,14 +49,14 @@ def _compiled(say: Callable[[str], None], source: str) -> tuple[Any, float]:
     import kernpack
     from kernpack._compile import cache_dir
 
-    say(f"compiling it with {os.environ.get('CXX', 'g++')}: k = kernpack.load_inline(source)")
+    say(f"compiling with {os.environ.get('CXX', 'g++')}: k = kernpack.load_inline(source)")
     began = time.perf_counter()
     try:
         module = kernpack.load_inline(source)
     except (RuntimeError, OSError) as error:
         raise DemoError(str(error)) from None
     seconds = time.perf_counter() - began
-    say(f"  {seconds:.1f} s; kept in {cache_dir()}")
+    say(f"  took {seconds:.1f} s; the next load takes the module from {cache_dir()}")
     return module, seconds
 
 
@@ -86,8 +87,8 @@ def _measured(say: Callable[[str], None], framework: Framework, expected: Any, s
             )
     kind = type(framework.kernel(framework.array))
     result = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    right = f"right to within {differences[framework.kernel_name]:.0e}"
-    say(f"  {framework.version}: the result is a {result}, {right}; measuring for {seconds:g} s")
+    error = f"largest error {differences[framework.kernel_name]:.0e}"
+    say(f"  version {framework.version}: the result is a {result}, {error}; measuring for {seconds:g} s")
     ours, theirs = measure.fastest((framework.kernel, framework.own), (framework.array,), seconds)
     ratio = theirs / ours
     width = max(map(len, differences))

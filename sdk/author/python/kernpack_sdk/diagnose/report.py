@@ -27,7 +27,6 @@ _NEEDS_CXX17 = re.compile(r"#error .*need C\+\+17")
 _ENDS = re.compile(r"ld returned 1 exit status|linker command failed|compilation terminated|too many errors emitted")
 _VARIABLE = re.compile(r"\b([a-z_]\w*)\s*(?=[,)=;{])")
 _NAMED = re.compile(r"[\u2018'\"](\w+)[\u2019'\"]")
-_LEFT_OUT = "more lines of output are left out; set"
 
 
 def with_diagnosis(output: str, preprocess: Callable[[], str] | None = None) -> str:
@@ -82,7 +81,8 @@ def _cut(texts: list[str], whole: int) -> str:
     shown = "\n\n".join(kept)
     beyond = whole - shown.count("\n") - 1
     if beyond > 0:
-        shown += f"\n\n({beyond} {_LEFT_OUT} {SHOW_ALL}=1 to see them)"
+        lines = "1 more line of output is" if beyond == 1 else f"{beyond} more lines of output are"
+        shown += f"\n\n({lines} left out; set {SHOW_ALL}=1 to see all)"
     return shown + "\n"
 
 

@@ -20,10 +20,10 @@ PASSED, FAILED, CANNOT, MISSING = range(4)  # exit codes
 def parser() -> Parser:
     made = Parser(
         "kernpack test",
-        "Test a kernel module by its contracts: make every kind of call that they allow, and check the results.",
+        "Test a kernel module by its contracts: make every kind of call that the contracts allow, and check the results.",
     )
     made.epilog = (
-        "Exit codes: 0 no problem found; 1 problems found; 2 the module or an option is invalid; 3 a package that it needs isn't "
+        "Exit codes: 0 no problem found; 1 problems found; 2 the module or an option is invalid; 3 a required package isn't "
         "installed."
     )
     add_arguments(made)
@@ -82,7 +82,7 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         "--reference",
         type=Path,
         metavar="FILE",
-        help="a Python file; each function of the module must give what the function of its name there gives",
+        help="a Python file with reference functions; the function of the same name must give the same results",
     )
     made.add_argument(
         "--timeout",

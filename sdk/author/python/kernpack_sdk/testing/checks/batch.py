@@ -36,7 +36,7 @@ def rows(bench: Bench) -> Iterator[Finding]:
                 yield Finding(
                     f"expected row {i} of the batch, called alone, to give row {i} of the results, but {found} (in the batch, alone)",
                     call.text(),
-                    "`...` means that each row is computed by itself: drop it from the contract, or check the loops over rows and over the last, partial vector",
+                    "`...` means that each row is computed independently: drop it from the contract, or check the loops over rows and over the last, partial vector",
                 )
                 return
         if len(call.batch) == 1 and size <= 9:

@@ -35,7 +35,7 @@ def cuda(bench: Bench) -> Iterator[Finding]:
         found = differs(bench, call, bench.run(call), first, FACTOR, exact=False) if bench.on_cpu else ""
         if found:
             yield Finding(
-                f"expected the results of the CPU, but for rounding, but {found} (CPU, device)",
+                f"expected the results of the CPU up to rounding, but {found} (CPU, device)",
                 call.text(),
                 "look at sizes that leave a block or warp partly used, and at elements that no thread writes",
             )

@@ -73,7 +73,7 @@ def _compare(bench: Bench, call: Call, parameters: list[str], variable: str, nam
         if wrong.mean() > _SHARE:
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
             return Finding(
-                f"expected {variable} = {name} to give what {variable} = {best} gives, rounded, but {result}{list(at)} is {a[at]}, "
+                f"expected {variable} = {name} to give the results of {variable} = {best}, rounded, but {result}{list(at)} is {a[at]}, "
                 f"and {rounded[at]} of {best} ({int(wrong.sum())} of {wrong.size} elements)",
                 call.text(),
                 f"look at the code for {name}: conversions, and sums kept in {name}",

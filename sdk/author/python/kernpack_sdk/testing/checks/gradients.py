@@ -60,7 +60,7 @@ def tangents(bench: Bench) -> Iterator[Finding]:
 def _compared(bench: Bench, kind: _Kind) -> Iterator[Finding]:
     ops = [Op.of(bench.op.module, derived) for forward, derived in kind.pairs if forward == bench.op.name]
     if not ops:
-        raise Skipped(f"the module declares no {kind.what}{'s' * (kind.what == 'tangent')} of it ({kind.macro})")
+        raise Skipped(f"the module declares no {kind.macro} for it")
     declare, beside = _places(bench, kind, ops)
     compared = 0
     for call in _smooth_calls(bench):
@@ -81,7 +81,7 @@ def _compared(bench: Bench, kind: _Kind) -> Iterator[Finding]:
         found = _differs_beside(bench, kind, call, given, beside) if beside else ""
         if found:
             yield Finding(
-                f"expected the {kind.what} that the CPU computes, but for rounding, but {found} (CPU, device)",
+                f"expected the {kind.what} of the CPU, up to rounding, but {found} (CPU, device)",
                 call.text(),
                 "look at what the forward op saves on the device, results marked `aux` too, and at what the device's code makes of it",
             )

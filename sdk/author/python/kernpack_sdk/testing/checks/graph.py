@@ -20,7 +20,7 @@ _ADVICE = "take `graph_safe` out of the contract, or "
 
 
 def graph(bench: Bench) -> Iterator[Finding]:
-    """A graph of each call, run with the call's values and with others, gives what calls give."""
+    """A graph of each call, run with the call's values and with other values, gives the results of calls."""
     if bench.op.contract is None or not bench.op.contract.graph_safe:
         raise Skipped("the contract doesn't say graph_safe")
     if not bench.op.contract.takes_destinations:
@@ -85,7 +85,7 @@ def _compared(bench: Bench, on: device.OnDevice, calls: tuple[Call, ...], expect
         if text:
             what = "the same values" if each is call else "other values in its tensors"
             return Finding(
-                f"expected a graph of the call, run with {what}, to give what a call gives, but {text} (call, graph)",
+                f"expected a graph of the call, run with {what}, to give the results of a call, but {text} (call, graph)",
                 call.text(),
                 _ADVICE + "look for what the host reads of tensors, or keeps from call to call",
             )

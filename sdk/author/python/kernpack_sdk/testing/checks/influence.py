@@ -42,7 +42,7 @@ def influence(bench: Bench) -> Iterator[Finding]:
         else:
             if compared >= 2:
                 yield Finding(
-                    f"expected {parameter.name} to change a result, but none of {compared} calls gave another with another value",
+                    f"expected {parameter.name} to change a result, but none of {compared} calls gave another result with another value",
                     call.text(),
                     f"use {parameter.name} in the kernel, or take it out of the contract",
                 )

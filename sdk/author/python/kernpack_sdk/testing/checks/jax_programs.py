@@ -72,7 +72,7 @@ def vmap(bench: Bench) -> Iterator[Finding]:
         )
         if found:
             yield Finding(
-                f"expected jax.vmap to give what a loop gives, but {found} (loop, vmap)",
+                f"expected jax.vmap to give the results of a loop, but {found} (loop, vmap)",
                 call.text(),
                 "where every tensor has `...`, vmap is one call with one more batch dim: look at how rows are counted",
             )
@@ -100,6 +100,7 @@ def export(bench: Bench) -> Iterator[Finding]:
         found = differs(bench, call, expected, given)
         if found:
             yield Finding(
-                f"expected the exported program to give what the call gives, but {found} (eager, exported)", call.text()
+                f"expected the exported program to give the results of the call, but {found} (eager, exported)",
+                call.text(),
             )
             return

@@ -57,7 +57,7 @@ def processes(bench: Bench) -> Iterator[Finding]:
         for call, a, b in zip(calls, here, there, strict=True):
             found = differs(bench, call, a, b, exact=None if place.exact else False)
             if found:
-                same = how_equal(bench) if place.exact else "the same results, but for rounding"
+                same = how_equal(bench) if place.exact else "the same results up to rounding"
                 yield Finding(
                     f"expected {same} in another process, but with {place.words} {found} (here, there)",
                     call.text(),

@@ -20,7 +20,7 @@ def reference(bench: Bench) -> Iterator[Finding]:
     """On NumPy arrays. The function returns the results; a tensor that the op writes in place, it writes too."""
     function = bench.inputs.references.get(bench.op.name)
     if function is None:
-        raise Skipped(f"--reference names no file with a function '{bench.op.name}'")
+        raise Skipped(f"no --reference file has a function '{bench.op.name}'")
     for call in bench.calls:
         got = bench.run(call)
         if got.error is not None:
@@ -39,7 +39,9 @@ def reference(bench: Bench) -> Iterator[Finding]:
             return
         found = differs(bench, call, want, got, FACTOR, exact=False)
         if found:
-            yield Finding(f"expected what the function of --reference gives, but {found} (it, the kernel)", call.text())
+            yield Finding(
+                f"expected the results of the reference function, but {found} (reference, kernel)", call.text()
+            )
             return
 
 

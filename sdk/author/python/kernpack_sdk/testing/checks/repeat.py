@@ -31,7 +31,7 @@ def error_bound(call: Call) -> float:
 
 
 def how_equal(bench: Bench) -> str:
-    return "the same bits (deterministic)" if bench.op.deterministic else "the same results, but for rounding"
+    return "the same bits (deterministic)" if bench.op.deterministic else "the same results up to rounding"
 
 
 def repeat(bench: Bench) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def state(bench: Bench) -> Iterator[Finding]:
             continue
         into = _filled_like(plain.arrays[: len(plain.arrays) - _mutated_count(call)], 0)
         first = _again(bench, call, buffers, into)
-        for name, keep in (("other values", 0), ("the same first elements and others behind", 1)):
+        for name, keep in (("other values", 0), ("the same first elements and other elements after them", 1)):
             other = with_other_values(call, keep)
             expected = _again(bench, other, NUMPY.values(other), into)
             fill(buffers, other.values)
@@ -157,7 +157,7 @@ def kept(bench: Bench) -> Iterator[Finding]:
         for (name, array), old in zip(results, before, strict=True):
             if compare.differing(array, old, exact=True).any():
                 yield Finding(
-                    f"expected {name} to stay what it was, but a later call changed it",
+                    f"expected {name} not to change, but a later call changed it",
                     call.text(),
                     "don't return or keep memory that the next call uses again",
                 )

@@ -38,7 +38,7 @@ def special(bench: Bench) -> Iterator[Finding]:
     for call in calls:  # made in the checking mode: what a NaN leads outside of a tensor is found there
         outcome = bench.checked(call)
         if outcome.error is not None and type(outcome.error).__name__ == "CheckError" and not bench.check_errors:
-            yield Finding(f"expected NaN and infinity to be values like others, but {outcome.error}", call.text())
+            yield Finding(f"expected the function to accept NaN and infinity, but {outcome.error}", call.text())
             return
     assert bench.op.contract is not None
     for call in bench.calls:
@@ -75,6 +75,6 @@ def _leaks(bench: Bench, call: Call) -> Finding | None:
             return Finding(
                 f"expected a NaN in row {last} of the batch to stay in that row, but {found} (without it, with it)",
                 call.text(),
-                "rows of `...` are computed by themselves; look for 0 * x and sums over what lies beside a row",
+                "the rows of `...` must be independent; look for 0 * x and sums over what lies beside a row",
             )
     return None
