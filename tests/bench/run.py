@@ -50,6 +50,7 @@ TOPICS = (
     "python_kernels",
     "generators",
     "programs",
+    "imports",
     "wheels",
 )
 

@@ -53,6 +53,11 @@ def test_a_module_has_the_contract_and_shows_its_launches() -> None:
     assert "launch grid(grid_x, 1, 1) block(32, 1, 1) shared(128)" in k.source
 
 
+def test_extents_of_tensors_need_no_names() -> None:
+    made = normalise(contract="(x: f32[R, _], k: float = 1.0) -> (y: f32[R, 4])", args=["x", "y", "x.shape[1]", "k"])
+    assert "call normalise_launch_0(x, y, i32(i64(Any0)), " in kc.build_imported(made).source
+
+
 def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
     # x, k, y, N: the kernel takes x, y, n, k
     with pytest.raises(ValueError, match=r"args\[1\]: parameter 1 of kernel 'normalise' \(\.u64\) .*got 'k'"):
@@ -86,6 +91,9 @@ def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
         ({"args": ["x", "y", "N +", "k"]}, "args[2]: 'N +': expected an expression, such as 'ceildiv(N, 64)'"),
         ({"args": ["x", "y", "N.size", "k"]}, "args[2]: 'N.size': 'N.size' isn't supported; write numbers, names"),
         ({"args": ["x", "y", "x + 1", "k"]}, "'x' is a tensor; write dims and scalars"),
+        ({"args": ["x", "y", "x.shape[2]", "k"]}, "'x' has 2 dims, got index 2"),
+        ({"args": ["x", "y", "N.shape[0]", "k"]}, "the contract has no tensor 'N'; there are x, y"),
+        ({"args": ["x", "y", "x.shape[-1]", "k"]}, "'x.shape[-1]' isn't taken; write numbers, names"),
         ({"args": ["x", "workspace(0 - 1)", "N", "k"]}, "args[1]: workspace(): expected a number of bytes from 0, got -1"),
         ({"args": ["x", "y", "workspace(4)", "k"]}, "(.u32) takes no pointer, got 'workspace(4)'"),
         ({"grid": 0}, "normalise: grid.x: expected a whole number from 1 to 2^31 - 1, got 0"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
+import types
 from typing import Any
 
 import pytest
@@ -70,7 +70,7 @@ def test_a_stride_of_1_is_compiled_in(kernel: Any) -> None:
         ({"archs": []}, "archs: expected compute capabilities such as 80, got none"),
         (
             {"configs": [{"warps": 4}]},
-            "configs[0]: 'warps' isn't supported; write when, constants, num_warps, num_stages",
+            "configs[0]: 'warps' isn't supported; write when, constants, num_warps, num_stages, num_ctas, maxnreg",
         ),
         ({"configs": [{}, {"when": "N > 4"}]}, "configs[0]: a row without 'when' is always taken; put it last"),
         (
@@ -96,35 +96,118 @@ def test_functions_that_choose_when_they_run_are_refused(kernel: Any) -> None:
         imported(print)
 
 
-def test_kernels_of_an_unknown_version_of_triton_are_refused() -> None:
-    from kernpack_compiler._imports import _code, _triton
-    from kernpack_compiler._imports._function import Binary
+NO_SCRATCH = {"global_scratch_size": 0, "profile_scratch_size": 0}
 
-    [image] = _code.read(Path(__file__).with_name("rows.ptx"), "test")
-    binary = Binary(image, image.entries["normalise"])  # of 4 parameters
-    assert _triton._extras("f", [binary], 2) == 2
-    for arguments in (5, 1):
-        with pytest.raises(NotImplementedError, match=f"{arguments} arguments 4 parameters, which isn't understood"):
-            _triton._extras("f", [binary], arguments)
+
+def test_pointers_behind_the_arguments_are_scratch_memory() -> None:
+    from kernpack_compiler._imports._triton_launcher import extras
+
+    assert extras("f", {5}, 5, NO_SCRATCH, "R") == []
+    assert extras("f", {6}, 5, NO_SCRATCH, "R") == [None]
+    both = {"global_scratch_size": 256, "profile_scratch_size": 64}
+    assert extras("f", {7}, 5, both, "(R) * (2)") == ["workspace(256 * ((R) * (2)))", "workspace(64 * ((R) * (2)))"]
+    assert extras("f", {7}, 5, {**NO_SCRATCH, "profile_scratch_size": 64}, "R") == [None, "workspace(64 * (R))"]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("counts", "scratch"),
     [
-        ({"num_ctas": 2}, r"for sm_90 Triton's code needs clusters \(num_ctas\)"),
-        ({"launch_pdl": True}, "for sm_90 Triton's"),
+        ({3}, NO_SCRATCH),
+        ({4}, NO_SCRATCH),
+        ({8}, NO_SCRATCH),
+        ({6, 7}, NO_SCRATCH),
+        ({6}, {**NO_SCRATCH, "profile_scratch_size": 64}),
     ],
 )
-def test_launches_of_another_kind_are_refused_by_name(
-    kernel: Any, options: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kernpack_compiler._imports import _triton
+def test_kernels_of_an_unknown_version_of_triton_are_refused(counts: set[int], scratch: dict[str, int]) -> None:
+    from kernpack_compiler._imports._triton_launcher import extras
 
-    rows = _triton._configs
-    monkeypatch.setattr(
-        _triton,
-        "_configs",
-        lambda *a: [_triton.Config(r.when, r.constants, {**r.options, **options}) for r in rows(*a)],
-    )
+    said = f"5 arguments {min(counts)} parameters, which isn't understood; import_triton was tested with Triton"
     with pytest.raises(NotImplementedError, match=said):
-        imported(kernel, archs=[90])
+        extras("f", counts, 5, scratch, "R")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        (
+            {"launch_cooperative_grid": True},
+            "for sm_90 Triton's code needs a cooperative launch, which isn't supported",
+        ),
+        ({"launch_pdl": True}, "programmatic dependent launch, which isn't supported"),
+        ({"clc": True}, "cluster launch control, which isn't supported"),
+        ({"tensordesc_meta": [{}]}, r"tensor descriptors \(TMA\) made by the host, .* newer devices run PTX for 8.0"),
+    ],
+)
+def test_launches_of_another_kind_are_refused_by_name(metadata: dict[str, Any], said: str) -> None:
+    from kernpack_compiler._imports._triton_launcher import refuse
+
+    plain = {"launch_cooperative_grid": False, "launch_pdl": False, "clc": False, "tensordesc_meta": []}
+    refuse("f", 90, types.SimpleNamespace(**plain))
+    with pytest.raises(NotImplementedError, match=said):
+        refuse("f", 90, types.SimpleNamespace(**{**plain, **metadata}))
+
+
+def test_clusters_multiply_the_grid(kernel: Any) -> None:
+    function = imported(kernel, archs=[90], num_ctas=2)
+    assert {cluster for _, _, cluster in function.kernels} == {(2, 1, 1)}
+    assert "let grid_x: i64 = i64(R * 2)" in kc.build_imported(function).source
+    in_row = imported(kernel, archs=[90], configs=[{"num_ctas": 4, "when": "N < 64"}, {}])
+    assert {cluster for _, _, cluster in in_row.kernels} == {(4, 1, 1), (0, 0, 0)}
+
+
+@pytest.fixture(scope="module")
+def descriptors(kernel: Any) -> Any:
+    """A kernel that is given tensor descriptors, and one that makes them."""
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def given(x, y, B: tl.constexpr):
+        i = tl.program_id(0) * B
+        y.store([i], x.load([i]) * 2)
+
+    @triton.jit
+    def made(x, y, n, B: tl.constexpr):
+        i = tl.program_id(0) * B
+        to = tl.make_tensor_descriptor(y, [n], [1], [B])
+        to.store([i], tl.make_tensor_descriptor(x, [n], [1], [B]).load([i]) * 2)
+
+    return given, made
+
+
+VECTOR = "(x: f32[N]) -> (y: f32[N])"
+
+
+def test_a_descriptor_is_a_tensor_with_its_extents_and_strides(descriptors: Any) -> None:
+    options = {"grid": "cdiv(N, B)", "constants": {"B": 64}, "descriptors": {"x": ["B"], "y": [64]}}
+    function = kc.import_triton(descriptors[0], VECTOR, archs=[80], **options)
+    made = "private func given_launch_0(p0: f32[D0_0], p1: i64, p2: i64, p3: i8, p4: i8, p5: i32, p6: i64, p7!: f32[D7_0], "
+    assert made in kc.build_imported(function).source
+    with pytest.raises(NotImplementedError, match=r"for sm_90 .* tensor descriptors \(TMA\) made by the host"):
+        kc.import_triton(descriptors[0], VECTOR, archs=[80, 90], **options)
+
+
+def test_scratch_memory_is_a_workspace(descriptors: Any) -> None:
+    function = kc.import_triton(descriptors[1], VECTOR, args={"n": "N"}, grid="cdiv(N, B)", constants={"B": 64})
+    # Code for 9.0 keeps its descriptors there; that for 8.0 gets it too, and needs none.
+    assert "alloc workspace_3: u8[256 * -floordiv(-N, 64)] workspace" in kc.build_imported(function).source
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"archs": [80, 90], "num_ctas": 2}, "num_ctas=2: clusters need compute capability 9.0, and code for 80 is wanted"),
+        ({"archs": [90], "ptx": [80], "num_ctas": 2}, "and code for 80 is wanted; pass archs=[90], and ptx="),
+        ({"num_ctas": 0}, "num_ctas: expected a number of blocks from 1 to 16, got 0"),
+        ({"descriptors": {"n": [4]}}, "descriptors: 'n' isn't a parameter that gets a tensor"),
+        ({"descriptors": {"z": [4]}}, "descriptors: 'z' isn't a parameter that gets a tensor"),
+        ({"descriptors": {"x": [4]}}, "'x': expected the extents of a block along 2 dims, got [4]"),
+        ({"descriptors": {"x": "D"}}, "'x': expected the extents of a block along 2 dims, got 'D'"),
+        ({"descriptors": {"x": [1, "E"]}}, "'x': expected whole numbers from 1, or constants that are such, got 'E'"),
+        ({"descriptors": {"x": [0, "D"]}}, "'x': expected whole numbers from 1, or constants that are such, got 0"),
+    ],
+)  # fmt: skip
+def test_clusters_and_descriptors_that_cannot_be_are_named(kernel: Any, changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        imported(kernel, **changed)

@@ -169,6 +169,24 @@ def choose() -> None:
         print(error)
 
 
+def other_device() -> None:
+    """Code for another architecture than the device's: machine code, and PTX for a newer one."""
+    import kernpack_compiler as kc
+
+    sys.path.insert(0, str(PTX.parent))
+    from cubins import make_cubin
+
+    newer = PTX.read_text().replace(".target sm_80", ".target sm_90")
+    for code in (make_cubin([8, 8, 4, 4], kernel="normalise"), newer):
+        alone = kc.import_kernel(
+            code, NORMALISE, entry="normalise", args=["x", "y", "N", "k"], grid="R", block=32, shared=128
+        )
+        try:
+            kc.build_imported(alone).normalise(on_device(rows(2, 3)))
+        except RuntimeError as error:
+            print(error)
+
+
 def workspace() -> None:
     """Memory for the call is as large as it was asked for: the device finds what lies outside."""
     import kernpack_compiler as kc

@@ -51,6 +51,12 @@ def test_the_kernel_is_chosen_by_conditions_and_by_what_is_a_multiple_of_16() ->
     assert _lines("choose") == ["add: none of its configurations is for these sizes"]
 
 
+def test_code_for_another_architecture_is_named() -> None:
+    cubin, ptx = _lines("other_device")
+    assert "no variant runs on cuda:0 (cuda -arch=sm_90: the emulated device runs PTX only" in cubin
+    assert "no variant runs on cuda:0 (cuda -arch=compute_90: the device is sm_80)" in ptx
+
+
 def test_a_workspace_has_the_bytes_that_were_asked_for() -> None:
     fits, outside = _lines("workspace")
     assert fits == "inside"

@@ -83,11 +83,15 @@ class _Walker:
                 return self.compared(left, ops, comparators)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.chosen(self.value(test), body, orelse)
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=int(i))
+            ):
+                return self.extent(name, i)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
                 return self.called(name, [self.value(arg) for arg in args])
         raise self.refuse(
             f"'{ast.unparse(node)}' isn't supported; write numbers, names of the contract, + - * // % << >> & |, "
-            f"comparisons, and, or, not, `a if c else b`, {', '.join(f'{name}()' for name in _CALLS)}"
+            f"comparisons, and, or, not, `a if c else b`, x.shape[0], {', '.join(f'{name}()' for name in _CALLS)}"
         )
 
     def named(self, name: str) -> Any:
@@ -98,6 +102,16 @@ class _Walker:
             there = [n for n, v in self.names.items() if not isinstance(v, ir.Buffer)]
             raise self.refuse(f"the contract has no dim or scalar '{name}'; there are {', '.join(there) or 'none'}")
         return found
+
+    def extent(self, name: str, i: int) -> Any:
+        """Of a tensor, whose dims need no names for it."""
+        found = self.names.get(name)
+        if not isinstance(found, ir.Buffer):
+            there = [n for n, v in self.names.items() if isinstance(v, ir.Buffer)]
+            raise self.refuse(f"the contract has no tensor '{name}'; there are {', '.join(there) or 'none'}")
+        if i >= found.ndim:
+            raise self.refuse(f"'{name}' has {found.ndim} dims, got index {i}")
+        return ir.i64(found.shape[i])
 
     def joined(self, every: bool, values: list[ast.expr]) -> Any:
         result: Any = every

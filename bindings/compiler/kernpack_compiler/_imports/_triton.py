@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernpack_compiler import ir
-from kernpack_compiler._imports import _ptx
+from kernpack_compiler._imports import _ptx, _triton_launcher
 from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._code import Code
 from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
@@ -25,19 +25,17 @@ _TYPES = {
     "f8_e5m2": "fp8e5",
     **{f"{sign}{bits}": f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)},
 }
+# Options of a row, and their defaults: those of @triton.Config.
+_OPTIONS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None}
 _CASTS = {"fp32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16", "i1": "bool_"}
-_MOST_EXTRAS = 2  # pointers that Triton adds behind the arguments: scratch memory, which code that is taken doesn't use
-# Triton's launcher serves these, launches here don't: the field of the metadata, its value where the kernel doesn't need it, and
-# the name for errors.
-_REFUSED = {
-    "global_scratch_size": (0, "scratch memory in global memory"),
-    "profile_scratch_size": (0, "scratch memory for a profiler"),
-    "num_ctas": (1, "clusters (num_ctas)"),
-    "tensordesc_meta": (None, "tensor descriptors (TMA)"),
-    "launch_cooperative_grid": (False, "a cooperative launch"),
-    "launch_pdl": (False, "programmatic dependent launch"),
-    "clc": (False, "cluster launch control"),
-}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel for one architecture. scratch: bytes of memory for each program, by the metadata's names."""
+
+    binaries: list[Binary]
+    scratch: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,8 @@ def import_triton(
     ptx: Sequence[int] | None = None,
     num_warps: int = 4,
     num_stages: int = 3,
+    num_ctas: int = 1,
+    descriptors: Mapping[str, Sequence[object]] | None = None,
     name: str | None = None,
     grad: str = "",
 ) -> ImportedFunction:
@@ -71,13 +71,15 @@ def import_triton(
     grid: up to three extents, each a number or an expression of dims, scalars and constants: "cdiv(M, BM)".
     constants: values of the parameters that are tl.constexpr.
     configs: several ways to compile it, tried in this order at each call: {"when": "M <= 16", "constants": {"BM": 16},
-        "num_warps": 4, "num_stages": 3}. Without "when" a row is always taken.
+        "num_warps": 4, "num_stages": 3}; num_ctas and maxnreg are taken too. Without "when" a row is always taken.
     args: what parameters get that aren't named as the contract's: {"n": "N", "stride": "N * 2"}. The number 1 is compiled
         in, as Triton does.
     types: Triton's types of scalars; by default an int is "i32", which the call checks, and a float "fp32".
     archs: compute capabilities to make machine code for. ptx: those to put PTX in for, which newer devices compile; by
         default the lowest.
-    num_warps, num_stages: of rows that don't say it.
+    num_warps, num_stages, num_ctas: of rows that don't say it.
+    descriptors: of parameters that are tensor descriptors, the extents of a block: {"x": [1, "BLOCK"]}. For architectures
+        below 9.0, whose code every newer device runs.
     name: the function's; by default the kernel's. grad: the function of the module that computes its gradient.
 
     Each row is compiled twice: for pointers and integers that are multiples of 16, and for any. ImportError without Triton;
@@ -88,30 +90,42 @@ def import_triton(
     parameters = list(inspect.signature(kernel.fn).parameters)
     # As Triton's launcher does: with a stride of 1 known, loads are wide.
     ones = {n: 1 for n, value in (args or {}).items() if type(value) is int and value == 1}
-    rows = _configs(configs, {**(constants or {}), **ones}, {"num_warps": num_warps, "num_stages": num_stages}, chosen)
+    options = {**_OPTIONS, "num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
+    rows = _configs(configs, {**(constants or {}), **ones}, options, chosen)
     runtime = _runtime(chosen, parameters, rows)
     others = {n: value for n, value in (args or {}).items() if n not in ones}
     known = parse_names(chosen, contract)
     given = _arguments(chosen, known, runtime, others, parameters)
-    signature = _signature(chosen, known, given, dict(types or {}))
     code = sorted(set(archs))
     if not code:
         raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
     with_ptx = [code[0]] if ptx is None else sorted(set(ptx))
+    wanted = sorted({*code, *with_ptx})
     launches = []
     for row in rows:
-        binaries = [
-            binary
-            for arch in sorted({*code, *with_ptx})
+        ctas = row.options["num_ctas"]
+        _triton_launcher.check_clusters(chosen, ctas, wanted)
+        tensors = {n: known.get(value) for n, value in given.items() if isinstance(value, str)}
+        blocks = _triton_launcher.block_shapes(chosen, descriptors or {}, tensors, row.constants)
+        signature = _signature(chosen, known, given, dict(types or {}), blocks)
+        made = [
+            _compile(kernel, chosen, signature, blocks, row, arch, aligned, arch in code, arch in with_ptx)
+            for arch in wanted
             for aligned in (True, False)
-            for binary in _compile(kernel, chosen, signature, row, arch, aligned, arch in code, arch in with_ptx)
         ]
-        nulls = [None] * _extras(chosen, binaries, len(runtime))
-        values = [_typed(given[n], signature[n]) for n in runtime]
+        binaries = [binary for one in made for binary in one.binaries]
+        scratch = {what: max(one.scratch[what] for one in made) for what in made[0].scratch}
+        extents = axes(grid, f"{chosen}: grid")
+        if ctas > 1:
+            extents[0] = f"({extents[0]}) * {ctas}"
+        values = [v for n in runtime for v in _values(given[n], signature[n], blocks.get(n))]
+        counts = {len(binary.entry.parameters) for binary in binaries}
+        programs = " * ".join(f"({extent})" for extent in extents)
+        values += _triton_launcher.extras(chosen, counts, len(values), scratch, programs)
         numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
         threads = row.options["num_warps"] * _WARP
-        blocks = axes(grid, f"{chosen}: grid")
-        launches.append(Launch(binaries, [*values, *nulls], blocks, [threads], when=row.when, names=numbers))
+        cluster = (ctas, 1, 1) if ctas > 1 else (0, 0, 0)
+        launches.append(Launch(binaries, values, extents, [threads], cluster=cluster, when=row.when, names=numbers))
     return write(chosen, contract, launches, grad)
 
 
@@ -129,17 +143,6 @@ def _runtime(function: str, parameters: Sequence[str], rows: Sequence[Config]) -
                 f"the first {', '.join(rows[0].constants)}"
             )
     return [n for n in parameters if n not in rows[0].constants]
-
-
-def _extras(function: str, binaries: Sequence[Binary], arguments: int) -> int:
-    """How many pointers Triton added behind the arguments."""
-    counts = {len(binary.entry.parameters) for binary in binaries}
-    if len(counts) != 1 or not 0 <= min(counts) - arguments <= _MOST_EXTRAS:
-        raise NotImplementedError(
-            f"{function}: this version of Triton gives a kernel with {arguments} arguments {min(counts)} parameters, which "
-            "isn't understood; import_triton was tested with Triton 3.9"
-        )
-    return counts.pop() - arguments
 
 
 def _jit_function(function: Any) -> Any:
@@ -168,7 +171,7 @@ def _configs(
         unknown = set(row) - {"when", "constants", *options}
         if unknown:
             raise ValueError(
-                f"{function}: configs[{i}]: '{min(unknown)}' isn't supported; write when, constants, num_warps, num_stages"
+                f"{function}: configs[{i}]: '{min(unknown)}' isn't supported; write when, constants, {', '.join(options)}"
             )
         chosen = {n: row.get(n, default) for n, default in options.items()}
         rows.append(Config(row.get("when", True), {**constants, **row.get("constants", {})}, chosen))
@@ -202,13 +205,19 @@ def _arguments(
 
 
 def _signature(
-    function: str, known: Mapping[str, Any], given: Mapping[str, object], types: Mapping[str, str]
+    function: str,
+    known: Mapping[str, Any],
+    given: Mapping[str, object],
+    types: Mapping[str, str],
+    blocks: Mapping[str, Sequence[int]],
 ) -> dict[str, str]:
     """Triton's types of the arguments."""
     signature = {}
     for n, value in given.items():
         thing = known.get(value) if isinstance(value, str) else None
-        if isinstance(thing, ir.Buffer):
+        if isinstance(thing, ir.Buffer) and n in blocks:
+            signature[n] = f"tensordesc<{_TYPES[thing.dtype.name]}[{','.join(map(str, blocks[n]))}]>"
+        elif isinstance(thing, ir.Buffer):
             signature[n] = "*" + _TYPES[thing.dtype.name]
         elif n in types:
             signature[n] = types[n]
@@ -217,52 +226,67 @@ def _signature(
             is_bool = isinstance(value, bool) or (isinstance(thing, ir.Expr) and thing.type.name == "bool")
             signature[n] = "fp32" if is_float else "i1" if is_bool else "i32"
     for n in types:
-        if n not in given or signature[n].startswith("*"):
+        if n not in given or signature[n].startswith(("*", "tensordesc")):
             raise ValueError(f"{function}: types: '{n}' isn't a number that the kernel gets")
         if types[n] not in _TYPES.values():
             raise ValueError(f"{function}: types: '{types[n]}' isn't a type; write one of {', '.join(_TYPES.values())}")
     return signature
 
 
-def _typed(value: object, kind: str) -> object:
-    """The argument as text with its type, where the type of the parameter doesn't say it."""
-    return f"{_CASTS[kind]}({value})" if kind in ("fp16", "bf16") else value
+def _values(value: object, kind: str, block: Sequence[int] | None) -> list[object]:
+    """What the kernel's parameters get for one of Triton's."""
+    if block is not None:
+        return _triton_launcher.decomposed(str(value), len(block))
+    # As text with its type, where the type of the parameter doesn't say it.
+    return [f"{_CASTS[kind]}({value})" if kind in ("fp16", "bf16") else value]
+
+
+def _multiples(aligned: Sequence[str], signature: Mapping[str, str], blocks: Mapping[str, Sequence[int]]) -> int:
+    """A bit for each of the kernel's parameters. A descriptor is several."""
+    multiples = 0
+    at = 0
+    for n in signature:
+        multiples |= 1 << at if n in aligned else 0
+        at += len(_values(n, signature[n], blocks.get(n)))
+    return multiples
 
 
 def _compile(
     kernel: Any,
     function: str,
     signature: Mapping[str, str],
+    blocks: Mapping[str, Sequence[int]],
     row: Config,
     arch: int,
     aligned: bool,
     with_cubin: bool,
     with_ptx: bool,
-) -> list[Binary]:
+) -> Compiled:
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
     names = list(inspect.signature(kernel.fn).parameters)
     runtime = [n for n in names if n in signature]
-    may_align = {n for n in runtime if signature[n].startswith("*") or signature[n] in ("i32", "i64", "u32", "u64")}
+    numbers = ("i32", "i64", "u32", "u64")
+    may_align = [n for n in runtime if signature[n].startswith("*") or signature[n] in numbers] if aligned else []
     source = ASTSource(
         kernel,
         {n: signature.get(n, "constexpr") for n in names},
         constexprs=row.constants,
-        attrs={(i,): _ALIGNED for i, n in enumerate(names) if n in may_align} if aligned else {},
+        attrs={(i,): _ALIGNED for i, n in enumerate(names) if n in may_align},
     )
-    made = triton.compile(source, target=GPUTarget("cuda", arch, _WARP), options=row.options)
-    for what, (without, said) in _REFUSED.items():
-        if (value := getattr(made.metadata, what, without)) and value != without:
-            raise NotImplementedError(f"{function}: for sm_{arch} Triton's code needs {said}, which isn't supported")
+    options = {what: value for what, value in row.options.items() if value is not None}
+    made = triton.compile(source, target=GPUTarget("cuda", arch, _WARP), options=options)
+    _triton_launcher.refuse(function, arch, made.metadata)
     text = made.asm["ptx"]
     target, entries = _ptx.read(text.encode(), f"{function}: PTX of Triton")
     entry = entries[made.metadata.name]
-    multiples = sum(1 << i for i, n in enumerate(runtime) if n in may_align) if aligned else 0
+    multiples = _multiples(may_align, {n: signature[n] for n in runtime}, blocks)
     codes = []
     if with_cubin:
         codes.append(Code(bytes(made.asm["cubin"]), "cubin", f"cuda -arch={target}", entries))
     if with_ptx:
         codes.append(Code(text.encode(), "ptx", f"cuda -arch={target.replace('sm_', 'compute_')}", entries))
-    return [Binary(code, entry, multiples, made.metadata.shared) for code in codes]
+    binaries = [Binary(code, entry, multiples, made.metadata.shared) for code in codes]
+    return Compiled(binaries, _triton_launcher.scratch_bytes(made.metadata))
