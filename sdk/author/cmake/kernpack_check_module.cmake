@@ -1,6 +1,7 @@
 # cmake -DMODULE=<so> -DOBJECTS=<list file> -DGLIBC=<version> -DWHEEL_LIBRARIES=<list> -DREADELF=.. -DNM=.. -P: checks a freshly linked
 # module.
 # What would harm the process that loads it is an error; what only narrows where it runs is a warning that names the cause.
+cmake_minimum_required(VERSION 3.22)
 get_filename_component(name ${MODULE} NAME)
 
 function(run out)

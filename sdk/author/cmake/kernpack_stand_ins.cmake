@@ -3,6 +3,7 @@
 # there", with the functions that the objects need of it and nothing else.
 #
 # A function belongs to the library with the longest prefix of its name; cublasLtMatmul isn't cuBLAS's, also where cuBLASLt isn't linked.
+cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${FOLDER}/specification.txt lines)
 file(READ ${OBJECTS} objects)
 string(STRIP "${objects}" objects)

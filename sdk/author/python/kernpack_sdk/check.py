@@ -16,7 +16,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
-from kernpack_sdk import abi, archive, elf, hosts
+from kernpack_sdk import abi, archive, elf, hosts, needs
 from kernpack_sdk.audit import Finding, Image, binary, kernels, package, private_keys, sbom, tables, torch_requirement
 from kernpack_sdk.budget import shown
 
@@ -26,6 +26,10 @@ RUNTIME_LIBRARIES = re.compile(
 )
 MODULE_EXPORTS = re.compile(r"^(kp_module_v\d+$|__tvm_ffi_[a-z_])")
 BACKEND_EXPORTS = re.compile(r"^kp_backend_v\d+$")
+
+
+# Errors of parsers that read a damaged file.
+_DAMAGED = (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError)
 
 
 def check_module(path: Path) -> list[str]:
@@ -64,10 +68,8 @@ def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
         return audit(path)
     except ValueError as error:
         return [Finding(str(error))]
-    except (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError) as error:
-        return [
-            Finding(f"is damaged ({type(error).__name__}: {error}); build it again")
-        ]  # whatever a parser trips over
+    except _DAMAGED as error:
+        return [Finding(f"is damaged ({type(error).__name__}: {error}); build it again")]
 
 
 def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
@@ -85,6 +87,7 @@ def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
 
 
 def _of_module(so: elf.SharedObject) -> list[str]:
+    known = {need.library for need in needs.of_object(so)}
     problems = [
         f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
         for name in so.exports
@@ -95,12 +98,12 @@ def _of_module(so: elf.SharedObject) -> list[str]:
     problems += [
         f"needs {name}, {_OPENMP if binary.OPENMP.match(name) else _LIBRARY}"
         for name in so.needed
-        if not RUNTIME_LIBRARIES.match(name)
+        if not RUNTIME_LIBRARIES.match(name) and name not in known
     ]
     return problems
 
 
-_LIBRARY = "which isn't a C or C++ run-time library"
+_LIBRARY = "which is neither a C or C++ run-time library nor one of a wheel; if a wheel has it, declare that: kernpack_wheel_library()"
 _OPENMP = (
     "a second OpenMP runtime beside the framework's; use kp::parallel_for, which takes the caller's threads, and compile "
     "without -fopenmp"
@@ -149,12 +152,45 @@ def platform_tag(wheel: Path) -> str:
 
 @functools.lru_cache
 def _platform_tag(wheel: Path, changed: int) -> str:
+    excluded = " ".join(sorted(needs.known_libraries() | _noted_libraries(wheel)))
     found = subprocess.run(
-        [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _SHOW, excluded, "show", "--json", str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if found.returncode != 0:
         raise ValueError(f"{wheel.name}: auditwheel: {found.stderr.strip() or found.stdout.strip()}")
     return json.loads(found.stdout)["overall_tag"]
+
+
+# `auditwheel show` has no option --exclude, as `auditwheel repair` has it.
+_SHOW = """
+import sys
+from auditwheel import wheel_abi
+excluded, analyze = frozenset(sys.argv.pop(1).split()), wheel_abi.analyze_wheel_abi
+def without(libc, architecture, wheel, exclude, *rest, **named):
+    return analyze(libc, architecture, wheel, exclude | excluded, *rest, **named)
+wheel_abi.analyze_wheel_abi = without
+from auditwheel.main import main
+sys.exit(main())
+"""
+
+
+def _noted_libraries(wheel: Path) -> set[str]:
+    """The libraries of other wheels that the modules of a wheel declare."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive.unpack(wheel, Path(folder))
+        modules = [path for path in Path(folder).rglob("*.so") if is_kernel_module(path)]
+        return {need.library for module in modules for need in _needs_of(module)}
+
+
+def _needs_of(path: Path) -> list[needs.Need]:
+    """None of a damaged file, which is reported where files are read."""
+    try:
+        return needs.of_object(elf.read(path))
+    except (ValueError, *_DAMAGED):
+        return []
 
 
 def audit_wheel(wheel: Path) -> list[Finding]:
@@ -181,6 +217,7 @@ def audit_wheel(wheel: Path) -> list[Finding]:
             each = audit_file(file) if ours else audit_foreign(file)
             found += [Finding(f"{file.name}: {one.text}", one.serious) for one in each]
             if is_kernel_module(file):
+                found += _unrequired(about, file)
                 with Image(file) as image:
                     modules[file] = tables.modules(image)
         if modules:
@@ -188,6 +225,18 @@ def audit_wheel(wheel: Path) -> list[Finding]:
         if not any("RECORD" in each.text for each in found):  # auditwheel reads what it names
             found += [Finding(f"{wheel.name}: {text}") for text in _platform(about)]
     return found
+
+
+def _unrequired(about: package.Wheel, file: Path) -> list[Finding]:
+    """Libraries of wheels that nobody installs."""
+    required = about.message("METADATA").get_all("Requires-Dist") or []
+    return [
+        Finding(
+            f"{file.name}: needs {need}, which METADATA doesn't require; in pyproject.toml, under [tool.kernpack]: needs = "
+            f'["{need.requirements[0]}"]'
+        )
+        for need in needs.missing(required, _needs_of(file))
+    ]
 
 
 def _keys(names: list[str]) -> list[Finding]:
@@ -264,7 +313,13 @@ def describe(path: Path) -> str:
     so = elf.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
     what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"
-    return f"ok, {size}, {what}, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
+    return f"ok, {size}, {what}, needs {', '.join(named_libraries(so)) or 'nothing'}, {hosts.read(path)}"
+
+
+def named_libraries(so: elf.SharedObject) -> list[str]:
+    """Those of DT_NEEDED, with the wheel that has each where one is known."""
+    known = {need.library: str(need) for need in needs.of_object(so)}
+    return [known.get(name, name) for name in so.needed]
 
 
 def _runs_on(wheel: Path) -> str:

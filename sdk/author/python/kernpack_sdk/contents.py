@@ -12,7 +12,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from kernpack_sdk import check, elf, hosts, module_files, table
+from kernpack_sdk import check, elf, hosts, module_files, needs, table
 from kernpack_sdk.audit import Image, device_code, tables
 
 
@@ -36,6 +36,7 @@ def _module(file: Path) -> dict[str, Any]:
         "machine": elf.MACHINES.get(so.machine, so.machine),
         "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
+        "wheels": {need.library: list(need.requirements) for need in needs.of_object(so)},
         "newest_symbols": _versions(file),
         "problems": check.check_module(file),
         "functions": _functions(file),
