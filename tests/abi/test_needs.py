@@ -65,7 +65,7 @@ def linked(compile_fake: Compile, tmp_path: Path) -> Callable[..., Path]:
 
 
 def load(module: Path, *folders: Path, first: tuple[Path, ...] = (), probe: bool = False, **environment: str):
-    """What loading it in a process of its own gave."""
+    """The result of loading it in a process of its own."""
     given = {"module": str(module), "folders": list(map(str, folders)), "first": list(map(str, first)), "probe": probe}
     done = subprocess.run(
         [sys.executable, "-c", LOAD, str(host.ROOT / "tests"), json.dumps(given)],

@@ -60,7 +60,7 @@ def test_the_library_itself_is_asked_where_it_is_there(
 
 
 def _built_again(done: Build, text: str) -> str:
-    """What building fails with, with other code; in one line."""
+    """The output of a build with other code, which must fail; in one line."""
     (done.folder.parent / "m.cc").write_text(text)
     again = subprocess.run(["cmake", "--build", done.folder], capture_output=True, text=True, check=False)
     assert again.returncode != 0
@@ -102,7 +102,7 @@ def test_a_version_of_cuda_without_wheels_is_refused(tmp_path: Path) -> None:
 
 
 def _configured(folder: Path, call: str, *options: str) -> str:
-    """What CMake prints, in one line. Without a language, whose compiler would be looked for."""
+    """The output of CMake, in one line. Without a language, whose compiler would be looked for."""
     head = "cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES NONE)\nfind_package(kernpack REQUIRED)\n"
     (folder / "CMakeLists.txt").write_text(head + call.replace("m.cc", "m.txt"))
     (folder / "m.txt").touch()

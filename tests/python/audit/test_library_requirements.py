@@ -1,4 +1,4 @@
-"""A wheel requires the wheels whose libraries its modules need; they are no part of the platform tag."""
+"""A wheel requires the wheels whose libraries its modules need; they don't count for the platform tag."""
 
 from __future__ import annotations
 

@@ -12,14 +12,17 @@ from pathlib import Path
 import kernpack
 import kernpack_sdk
 import pytest
+from support.host import ROOT
 from support.wheel_libraries import library
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.22)
 project(my_blas LANGUAGES CXX)
 find_package(kernpack REQUIRED)
-kernpack_wheel_library(foo::foo LIBRARY libfoo.so.1 REQUIRES "foo>=1,<2" FOLDER foo/lib SYMBOLS foo_)
-kernpack_add_module(my_blas SOURCES my_blas.cc DESTINATION my_blas LIBRARIES nvidia::cublas foo::foo)
+kernpack_wheel_library(foo::foo LIBRARY libfoo.so.1 REQUIRES "foo>=1,<2" FOLDER foo/lib
+                       SYMBOLS foo_)
+kernpack_add_module(my_blas SOURCES my_blas.cc DESTINATION my_blas
+                    LIBRARIES nvidia::cublas foo::foo)
 """
 SOURCE = """\
 #include <kernpack/kernel.h>
@@ -49,6 +52,8 @@ dependencies = ["kernpack>=0.1,<2"]
 [project.entry-points."kernpack.modules"]
 my_blas = "my_blas"
 
+"""
+NEEDS = """\
 [tool.kernpack]
 needs = ["nvidia-cublas>=13,<14", "foo>=1.1,<2"]
 """
@@ -72,7 +77,7 @@ def wheel_of_library(folder: Path, name: str, version: str, place: str, answer: 
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("libraries") / "my-blas"
     folder.mkdir()
-    for name, text in {"CMakeLists.txt": CMAKE, "my_blas.cc": SOURCE, "pyproject.toml": PROJECT}.items():
+    for name, text in {"CMakeLists.txt": CMAKE, "my_blas.cc": SOURCE, "pyproject.toml": PROJECT + NEEDS}.items():
         (folder / name).write_text(text)
     return folder
 
@@ -83,6 +88,12 @@ def wheel(command, project: Path) -> Path:
     assert done.returncode == 0, done.stderr
     assert "not tried here: a library of another wheel is missing" in done.stderr
     return project / json.loads(done.stdout)["wheel"]
+
+
+def test_the_manual_shows_this_project() -> None:
+    page = (ROOT / "docs" / "packaging.md").read_text()
+    assert CMAKE in page
+    assert NEEDS in page
 
 
 def test_the_wheel_is_tagged_and_requires_the_libraries(command, wheel: Path) -> None:

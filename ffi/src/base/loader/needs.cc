@@ -29,7 +29,7 @@ std::string_view Take(std::string_view* text, char mark) {
   return taken;
 }
 
-// A folder that leads out of the one that it is below is no folder of a wheel.
+// False of a path that leads out of the folder of Python's packages.
 bool IsInside(std::string_view folder) {
   if (folder.empty() || folder.front() == '/') return false;
   while (!folder.empty()) {

@@ -46,7 +46,7 @@ class Opening {
 
   int OpenAll(std::span<const char> content) {
     ElfView elf(content);
-    // What is wrong with the file is for those to say who load it.
+    // A damaged file is reported by the code that loads it.
     if (!elf.Check().empty()) return 0;
     const bool by_run_path = HasRunPath(elf);
     for (const Need& need : ReadNeeds(elf)) {
