@@ -24,6 +24,7 @@ WEEKLY = (
     "tests/python/cuda_pack/",
     "tests/abi/test_rehearsal.py::test_a_covering_subset_of_cells",
     "tests/python/cli/test_build_cuda.py",
+    "tests/python/cli/test_real_cublas.py",  # downloads 440 MB
 )
 
 

@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernpack import _core
 from kernpack._compile import cache_dir
@@ -16,6 +16,9 @@ from kernpack._device_facts import load_installed_backends
 from kernpack._load import installed
 from kernpack._peer import peer_library
 from kernpack._private import private_states
+
+if TYPE_CHECKING:
+    from kernpack._module import Module
 
 _FRAMEWORKS = ("numpy", "torch", "jax", "cupy", "apache-tvm-ffi", "kernpack-sdk")
 
@@ -36,6 +39,13 @@ def _devices() -> dict[str, str]:
         names = [str(Device(backend["name"], index).device_name or "") for index in range(count)]
         found[backend["name"] or backend["path"]] = ", ".join(filter(None, names)) or backend["reason"] or f"{count}"
     return found
+
+
+def module_libraries(module: Module) -> dict[str, str]:
+    """The libraries of other wheels that the module's files need, and where each was found."""
+    loaded = {file["path"]: file["needs"] for file in json.loads(_core.module_files())}
+    paths = {variant["module_path"] for info in module.functions.values() for variant in info.variants}
+    return {need["library"]: need["path"] for path in sorted(paths) for need in loaded.get(path, [])}
 
 
 def _how_verified(file: dict[str, str | None]) -> str:

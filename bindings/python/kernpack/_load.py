@@ -139,6 +139,7 @@ def _load_files(
 ) -> Module:
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
+    _tell_folders()
     loaded = _load_shared(tuple(map(str, files)), _PROBE if probe else 0, contracts)
     module = Module(loaded, source, by_path=by_path, contracts=contracts)
     announce(module)
@@ -152,6 +153,16 @@ def _load_shared(files: tuple[str, ...], flags: int, contracts: str | None) -> A
         if "libtvm_ffi" not in str(error) or not announce_peer():
             raise
     return _core.load(files, flags, contracts)
+
+
+_told: list[str] = []  # sys.path as the host knows it
+
+
+def _tell_folders() -> None:
+    """Tells the host where packages are installed: libraries of other wheels are looked for there."""
+    if _told != sys.path:
+        _told[:] = sys.path
+        _core.library_folders(tuple(os.fspath(folder) for folder in _told if isinstance(folder, str)))
 
 
 # Those that torch's import has to hear of, in the order of their loads. A module that is gone takes its entry away, so that a process

@@ -35,7 +35,9 @@ struct Attempt {
 int Try(void* context, std::string* error) {
   Attempt& attempt = *static_cast<Attempt*>(context);
   void* handle = nullptr;
-  if (platform::OpenLibrary(attempt.path, attempt.file.bytes(), attempt.file.state(), attempt.digest, &attempt.from,
+  std::vector<NeededLibrary> needs;
+  if (OpenNeeds(attempt.path, attempt.file.bytes(), &needs) != 0 ||
+      platform::OpenLibrary(attempt.path, attempt.file.bytes(), attempt.file.state(), attempt.digest, &attempt.from,
                             &handle) != 0) {
     KpAny raised = kp_none();
     kp_error_take("kernpack.load", -1, &raised);
@@ -79,12 +81,17 @@ bool LoadKnown(const char* path, LoadedFile* out) {
   auto& libraries = Leaked<Libraries>();
   if ((out->library = libraries.Find(known.digest))) return true;
   const KeepFloatEnvironment keep;
+  std::vector<NeededLibrary> needs;
+  if (known.needs && OpenNeedsOfFile(path, opened.c_str(), &needs) != 0) {
+    kp_error_clear();  // the look at the file itself finds out again, and says so
+    return false;
+  }
   void* handle = platform::OpenKnown(opened, out->state, known);
   if (!handle) return false;
   ImageSymbols symbols;
   symbols.has_query = true;  // only such files are remembered
-  out->library =
-      libraries.Add(std::make_unique<Library>(Library{path, known.digest, known.verified, handle, std::move(symbols)}));
+  out->library = libraries.Add(std::make_unique<Library>(
+      Library{path, known.digest, known.verified, handle, std::move(symbols), std::move(needs)}));
   return true;
 }
 
@@ -129,7 +136,8 @@ int LoadNew(const char* path, uint32_t flags, const platform::SourceFile& file, 
     if (platform::TryInChild(path, &Try, &attempt) != 0) return -1;
   }
   const std::set<std::string> before = image.symbols.peer_globals ? kGuests.global_names() : std::set<std::string>();
-  auto library = std::make_unique<Library>(Library{path, digest, out->verified, nullptr, std::move(image.symbols)});
+  auto library = std::make_unique<Library>(Library{path, digest, out->verified, nullptr, std::move(image.symbols), {}});
+  if (OpenNeeds(path, file.bytes(), &library->needs) != 0) return -1;
   if (platform::OpenLibrary(path, file.bytes(), file.state(), digest, &from, &library->handle) != 0) return -1;
   out->in_place = from == platform::OpenFrom::kInPlace;
   out->remember = from != platform::OpenFrom::kPath;
@@ -180,7 +188,8 @@ int WarmFile(const char* path, std::string* verified) {
 
 void RememberFile(const char* path, const LoadedFile& file, bool alone) {
   if (!file.remember) return;
-  platform::Remember(path, file.state, {file.library->digest, file.verified, alone, file.in_place});
+  platform::Remember(path, file.state,
+                     {file.library->digest, file.verified, alone, file.in_place, !file.library->needs.empty()});
 }
 
 std::string DescribeLibraries() {
@@ -195,6 +204,10 @@ std::string DescribeLibraries() {
     nlohmann::ordered_json item{{"path", path}, {"digest", library->digest}};
     item["verified"] =
         library->verified.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(library->verified);
+    item["needs"] = nlohmann::ordered_json::array();
+    for (const NeededLibrary& need : library->needs) {
+      item["needs"].push_back({{"library", need.library}, {"path", need.path}});
+    }
     list.push_back(std::move(item));
   }
   // Paths are bytes: bytes that aren't UTF-8 become a replacement character.

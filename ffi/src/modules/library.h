@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/loader/image.h"
+#include "base/loader/needs.h"
 #include "base/loader/platform.h"
 
 namespace kernpack::host {
@@ -17,6 +19,7 @@ struct Library {
   std::string verified;  // see base/loader/verify.h; of the file that it was first loaded from
   void* handle;
   ImageSymbols symbols;
+  std::vector<NeededLibrary> needs;  // of other wheels
 };
 
 // A file that was asked for.
@@ -40,7 +43,8 @@ int WarmFile(const char* path, std::string* verified);
 // Lets later loads of the file find it again unread, now that a module was made of it: alone, or together with others.
 void RememberFile(const char* path, const LoadedFile& file, bool alone);
 
-// All that were loaded, in the order of their paths: [{"path", "digest", "verified": "name version" or null}].
+// All that were loaded, in the order of their paths: [{"path", "digest", "verified": "name version" or null,
+// "needs": [{"library", "path"}]}].
 std::string DescribeLibraries();
 
 }  // namespace kernpack::host

@@ -3,6 +3,7 @@
 
 #include "shared/bytes.h"
 #include "base/guard.h"
+#include "base/loader/needs.h"
 #include "modules/library.h"
 #include "modules/function_index.h"
 #include "modules/registry.h"
@@ -123,6 +124,20 @@ int kp_module_warm(const char* path, KpAny* out) {
     std::string verified;
     if (!path || !*path) return kp_raise("ValueError", "kp_module_warm: the path is empty");
     return WarmFile(path, &verified) != 0 ? -1 : kp_string_new(Bytes(verified), out);
+  });
+}
+int kp_library_folders(const char* const* folders, int32_t count) {
+  return Guard("kp_library_folders", [&] {
+    if (count < 0 || (count != 0 && folders == nullptr)) {
+      return kp_raise("ValueError", "kp_library_folders: expected folders and how many they are, got %d of %s", count,
+                      folders ? "them" : "NULL");
+    }
+    std::vector<std::string> kept;
+    for (int32_t i = 0; i < count; ++i) {
+      if (folders[i] && *folders[i] == '/') kept.emplace_back(folders[i]);
+    }
+    SetLibraryFolders(std::move(kept));
+    return 0;
   });
 }
 int kp_module_files(KpAny* out) {

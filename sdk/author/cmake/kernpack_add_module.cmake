@@ -7,6 +7,7 @@
 #   [OUTPUT_NAME <name>]           file name without .so; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
 #   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
+#                                  libraries of other wheels, too: nvidia::cublas (kernpack_wheel_library.cmake)
 #   [GLIBC <version>]              the build names each symbol that needs a newer C library; default 2.28 (manylinux_2_28)
 # )
 #
@@ -52,6 +53,7 @@ function(kernpack_add_module target)
   endif()
 
   add_library(${target} MODULE ${KP_SOURCES})
+  kernpack_wheel_libraries_(${target})
   kernpack_module_settings_(${target})
   kernpack_cuda_(${target} ${KP_SOURCES})
   kernpack_device_code_(${target} ${KP_DEVICE_CODE})
@@ -287,17 +289,28 @@ function(kernpack_check_module_ target)
   if(KP_GLIBC)
     set(glibc ${KP_GLIBC})
   endif()
-  set(objects "$<TARGET_OBJECTS:${target}>")
-  foreach(level IN LISTS KP_VARIANTS)
-    string(MAKE_C_IDENTIFIER ${level} id)
-    list(APPEND objects "$<TARGET_OBJECTS:${target}_${id}>")
-  endforeach()
-  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_objects_$<CONFIG>.txt)
-  file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:${objects},\n>\n")
+  kernpack_objects_(list ${target})
   add_custom_command(
     TARGET ${target}
     POST_BUILD
     COMMAND ${CMAKE_COMMAND} -DMODULE=$<TARGET_FILE:${target}> -DOBJECTS=${list} -DGLIBC=${glibc}
-            -DREADELF=${CMAKE_READELF} -DNM=${CMAKE_NM} -P ${KERNPACK_CMAKE_DIR}/kernpack_check_module.cmake
+            "-DWHEEL_LIBRARIES=${KP_WHEEL_LIBRARIES}" -DREADELF=${CMAKE_READELF} -DNM=${CMAKE_NM} -P ${KERNPACK_CMAKE_DIR}/kernpack_check_module.cmake
     VERBATIM)
+endfunction()
+
+# A file with the paths of the module's objects and of its variants' objects, a line each, which is written when the build is made. Reads
+# the caller's KP_VARIANTS.
+function(kernpack_objects_ result target)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_objects_$<CONFIG>.txt)
+  get_target_property(listed ${target} KERNPACK_OBJECTS_LISTED)
+  if(NOT listed)
+    set(objects "$<TARGET_OBJECTS:${target}>")
+    foreach(level IN LISTS KP_VARIANTS)
+      string(MAKE_C_IDENTIFIER ${level} id)
+      list(APPEND objects "$<TARGET_OBJECTS:${target}_${id}>")
+    endforeach()
+    file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:${objects},\n>\n")
+    set_target_properties(${target} PROPERTIES KERNPACK_OBJECTS_LISTED TRUE)
+  endif()
+  set(${result} ${list} PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,7 @@
-# cmake -DMODULE=<so> -DOBJECTS=<list file> -DGLIBC=<version> -DREADELF=.. -DNM=.. -P: checks a freshly linked module.
+# cmake -DMODULE=<so> -DOBJECTS=<list file> -DGLIBC=<version> -DWHEEL_LIBRARIES=<list> -DREADELF=.. -DNM=.. -P: checks a freshly linked
+# module.
 # What would harm the process that loads it is an error; what only narrows where it runs is a warning that names the cause.
+cmake_minimum_required(VERSION 3.22)
 get_filename_component(name ${MODULE} NAME)
 
 function(run out)
@@ -41,8 +43,9 @@ foreach(line IN LISTS lines)
       message(FATAL_ERROR "${name}: needs ${library}: it would load only where this version of CUDA's runtime is installed. "
                           "kernpack_add_module() links the runtime statically: leave CUDA::cudart and -lcudart out of LIBRARIES.")
     endif()
-    if(NOT library MATCHES "${runtime_libraries}")
-      message(WARNING "${name}: needs ${library}, which must be installed wherever this module is loaded.")
+    if(NOT library MATCHES "${runtime_libraries}" AND NOT library IN_LIST WHEEL_LIBRARIES)
+      message(WARNING "${name}: needs ${library}, which must be installed wherever this module is loaded. If a wheel "
+                       "has it, say which: kernpack_wheel_library().")
     endif()
   endif()
 endforeach()

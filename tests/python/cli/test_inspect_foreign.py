@@ -91,7 +91,9 @@ def test_a_wheel_of_several(command, tmp_path: Path) -> None:
         archive.write(base, "several/again.so")
         archive.write(user, "several/user.so")
         archive.writestr("several/cut.so", base.read_bytes()[:3000])
-        archive.writestr("several-1.0.dist-info/METADATA", "Name: several\nRequires-Python: >=3.9\nRequires-Dist: torch==2.9.*\n")
+        archive.writestr(
+            "several-1.0.dist-info/METADATA", "Name: several\nRequires-Python: >=3.9\nRequires-Dist: torch==2.9.*\n"
+        )
         archive.writestr("several-1.0.dist-info/WHEEL", "Tag: py3-none-manylinux_2_28_x86_64\n")
         archive.writestr("several-1.0.dist-info/RECORD", "")
     found = _inspect(command, wheel)

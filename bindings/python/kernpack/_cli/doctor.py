@@ -174,15 +174,18 @@ def _cache() -> Finding:
 def _packages() -> Iterator[Finding]:
     """Each installed kernel package, loaded in a child process first: one that crashes ends the child alone."""
     import kernpack
+    from kernpack._info import module_libraries
 
     for name in sorted(kernpack.installed()):
         try:
             module = kernpack.load(name, probe=True)
         except Exception as error:
-            reinstall = f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
-            yield Finding(f"package {name}", BROKEN, str(error), reinstall)
+            lacking = re.search(r'pip install "[^"]+"', str(error))  # a library of another wheel
+            mend = lacking[0] if lacking else f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
+            yield Finding(f"package {name}", BROKEN, str(error), mend)
         else:
-            yield Finding(f"package {name}", OK, f"{module.version}, {len(module.functions)} functions")
+            libraries = "".join(f", {library} at {path}" for library, path in module_libraries(module).items())
+            yield Finding(f"package {name}", OK, f"{module.version}, {len(module.functions)} functions{libraries}")
 
 
 def _distribution(module: str) -> str | None:

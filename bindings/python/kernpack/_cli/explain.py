@@ -74,6 +74,8 @@ def _find(name: str, arguments: Sequence[str]) -> tuple[Module, FunctionInfo]:
 
 
 def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
+    from kernpack._info import module_libraries
+
     return {
         "function": f"{module.name}.{info.name}",
         "version": module.version,
@@ -83,6 +85,7 @@ def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
         "backward": [backward for forward, backward in module._gradients if forward == info.name],
         "tangent": [tangent for forward, tangent in module._jvps if forward == info.name],
         "variants": info.variants,
+        "libraries": module_libraries(module),
     }
 
 
@@ -188,6 +191,7 @@ def _text(facts: dict[str, Any]) -> list[str]:
     lines += [f"  {facts['doc']}"] if facts["doc"] else []
     for what in ("backward", "tangent"):
         lines.append(f"{what}: {', '.join(facts[what]) or 'none: its author can add ' + _MACRO[what]}")
+    lines += [f"needs {library}: found at {path}" for library, path in facts["libraries"].items()]
     elsewhere = facts.get("call", {}).get("device", "cpu") != "cpu"
     lines.append("variants, as chosen for the CPU:" if elsewhere else "variants:")
     for variant in facts["variants"]:

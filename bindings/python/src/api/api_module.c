@@ -8,32 +8,48 @@ static PyObject* Capsule(const KpLoadedModule* loaded) {
   return PyCapsule_New((void*)(uintptr_t)loaded, KPY_MODULE_CAPSULE, NULL);
 }
 
+/* The paths of a tuple of str: bytes, which need not be UTF-8, and belong to *owner. NULL with an error raised; for PyMem_Free. */
+static const char** Paths(PyObject* list, PyObject** owner) {
+  const Py_ssize_t count = PyTuple_Size(list);
+  const char** paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
+  Py_ssize_t i;
+  if (paths == NULL) return (const char**)PyErr_NoMemory();
+  *owner = PyList_New(count);
+  for (i = 0; *owner != NULL && i < count; ++i) {
+    PyObject* bytes = PyUnicode_EncodeFSDefault(PyTuple_GetItem(list, i));
+    paths[i] = bytes == NULL ? NULL : PyBytes_AsString(bytes);
+    if (bytes == NULL || PyList_SetItem(*owner, i, bytes) != 0) Py_CLEAR(*owner);
+  }
+  if (*owner != NULL) return paths;
+  PyMem_Free(paths);
+  return NULL;
+}
+
 PyObject* kpy_api_load(PyObject* list, uint32_t flags, KpBytes contracts) {
   const KpLoadedModule* loaded;
   const Py_ssize_t count = PyTuple_Size(list);
-  const char** paths = (const char**)PyMem_Calloc((size_t)count + 1, sizeof(char*));
-  PyObject* encoded = PyList_New(count); /* paths are bytes, which need not be UTF-8 */
-  Py_ssize_t i;
-  int rc = 0;
-  if (paths == NULL || encoded == NULL) {
-    PyMem_Free(paths);
-    Py_XDECREF(encoded);
-    return PyErr_NoMemory();
-  }
-  for (i = 0; rc == 0 && i < count; ++i) {
-    PyObject* bytes = PyUnicode_EncodeFSDefault(PyTuple_GetItem(list, i));
-    paths[i] = bytes == NULL ? NULL : PyBytes_AsString(bytes);
-    if (bytes == NULL || PyList_SetItem(encoded, i, bytes) != 0) rc = -1;
-  }
-  if (rc == 0) {
-    Py_BEGIN_ALLOW_THREADS; /* KP_MODULE_INIT may be slow, or call back into Python */
-    rc = contracts.size != 0 && count == 1 ? kp_module_load_contracts(paths[0], contracts, flags, &loaded)
-                                           : kp_module_load(paths, (int32_t)count, flags, &loaded);
-    Py_END_ALLOW_THREADS;
-  }
+  PyObject* owner = NULL;
+  const char** paths = Paths(list, &owner);
+  int rc;
+  if (paths == NULL) return NULL;
+  Py_BEGIN_ALLOW_THREADS; /* KP_MODULE_INIT may be slow, or call back into Python */
+  rc = contracts.size != 0 && count == 1 ? kp_module_load_contracts(paths[0], contracts, flags, &loaded)
+                                         : kp_module_load(paths, (int32_t)count, flags, &loaded);
+  Py_END_ALLOW_THREADS;
   PyMem_Free(paths);
-  Py_DECREF(encoded);
+  Py_DECREF(owner);
   return rc == 0 ? Capsule(loaded) : NULL;
+}
+
+PyObject* kpy_api_library_folders(PyObject* folders) {
+  PyObject* owner = NULL;
+  const char** paths = Paths(folders, &owner);
+  PyObject* done;
+  if (paths == NULL) return NULL;
+  done = kpy_done(kp_library_folders(paths, (int32_t)PyTuple_Size(folders)));
+  PyMem_Free(paths);
+  Py_DECREF(owner);
+  return done;
 }
 
 PyObject* kpy_api_adopt(void* address) {

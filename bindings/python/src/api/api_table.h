@@ -14,6 +14,7 @@
   X(1, module_facts, "module_facts", "-> (name, version, path, digest, sdk_version)", MODULE, module) \
   X(1, module_gradients, "module_gradients", "-> JSON text", MODULE, module) \
   X(1, module_jvps, "module_jvps", "-> JSON text", MODULE, module) \
+  X(1, library_folders, "library_folders", "in which libraries of other wheels are looked for", TUPLE, folders) \
   X(0, module_files, "module_files", "-> JSON text") \
   X(1, module_warm, "kernpack verify", "-> \"name version\", or \"\" if no RECORD has a hash for the file", PATH, path) \
   X(1, module_has_signatures, "load", "-> bool", MODULE, module) \

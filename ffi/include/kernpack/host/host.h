@@ -186,8 +186,13 @@ KP_HOST_API int kp_module_load_contracts(const char* path, KpBytes contracts, ui
 /* Where apache-tvm-ffi's libtvm_ffi.so is, for modules built with its SDK; used when it is not loaded already and
  * KERNPACK_TVM_FFI_LIB is not set. NULL or "": unknown. Bindings call it; the file is opened only when needed. */
 KP_HOST_API int kp_peer_set_library(const char* path);
+/* The folders of Python's packages (site-packages), absolute paths: in these kp_module_load() looks for libraries of other wheels,
+ * NVIDIA's say, that a module needs, after the folder that the module itself is installed in. Replaces those of the last call. Bindings
+ * call it. Any thread. */
+KP_HOST_API int kp_library_folders(const char* const* folders, int32_t count);
 /* The files that were loaded, as JSON in path order: [{"path", "digest" (SHA-256), "verified": the "<name> <version>" of the
- * installed distribution whose RECORD has that digest, or null where no hash was found}]. */
+ * installed distribution whose RECORD has that digest, or null where no hash was found, "needs": [{"library", "path"}], the libraries
+ * of other wheels that were found for it}]. */
 KP_HOST_API int kp_module_files(KpAny* out);
 /* Compares an installed file with its RECORD, and with the lock if one is required, without loading it, and records the result in
  * the cache folder, so that later loads needn't read the whole file, also in an image of this file system. *out: "<name>

@@ -199,6 +199,17 @@ constexpr const char* kVerifyVariable = "KERNPACK_VERIFY";
 
 }  // namespace
 
+std::string InstalledVersion(const std::string& folder, const std::string& name) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), [](DIR* dir) { return closedir(dir); });
+  while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
+    const std::string info = entry->d_name;
+    const size_t dash = info.find('-');
+    if (!info.ends_with(kInfo) || dash == std::string::npos || !IsCalled(info, Normal(name))) continue;
+    return info.substr(dash + 1, info.size() - kInfo.size() - dash - 1);
+  }
+  return {};
+}
+
 int ReadVerification(Verification* out) {
   const char* set = std::getenv(kVerifyVariable);
   const std::string_view text = set ? set : "";

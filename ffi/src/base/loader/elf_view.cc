@@ -172,6 +172,26 @@ std::span<const char> ElfView::DynamicSymbols() const {
   return At(DynamicValue(DT_SYMTAB), std::min<uint64_t>(count, content_.size()) * sizeof(Elf64_Sym));
 }
 
+std::string_view ElfView::Note(std::string_view owner, uint32_t type) const {
+  constexpr auto kPadded = [](uint64_t size) { return (size + 3) / 4 * 4; };
+  for (const Elf64_Phdr& segment : segments_) {
+    if (segment.p_type != PT_NOTE || !Inside(segment.p_offset, segment.p_filesz)) continue;
+    const uint64_t end = segment.p_offset + segment.p_filesz;
+    Elf64_Nhdr head;
+    for (uint64_t at = segment.p_offset; at + sizeof head <= end && Read(at, &head);) {
+      const uint64_t name = at + sizeof head;
+      const uint64_t content = name + kPadded(head.n_namesz);
+      if (content > end || head.n_descsz > end - content) break;
+      const std::string_view found(content_.data() + name, head.n_namesz);
+      if (head.n_type == type && found.substr(0, found.find('\0')) == owner) {
+        return {content_.data() + content, head.n_descsz};
+      }
+      at = content + kPadded(head.n_descsz);
+    }
+  }
+  return {};
+}
+
 uint64_t ElfView::CountFromHash() const {
   uint32_t head[2];  // buckets, symbols
   const std::span<const char> table = At(DynamicValue(DT_HASH), sizeof head);

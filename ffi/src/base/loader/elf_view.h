@@ -35,6 +35,8 @@ class ElfView {
   std::string_view DynamicString(uint64_t offset) const;
   // The dynamic symbols. How many there are is told by the section headers, or by a hash table where those are stripped.
   std::span<const char> DynamicSymbols() const;
+  // The content of the first note of that owner and type; empty where there is none.
+  std::string_view Note(std::string_view owner, uint32_t type) const;
 
  private:
   template <class T>

@@ -70,6 +70,7 @@ struct Known {
   std::string verified;  // see base/loader/verify.h
   bool alone = false;  // this version of the host made a module of it alone, so that all of its table is sound
   bool in_place = false;  // it was mapped where it lies; else there is a copy
+  bool needs = false;  // libraries of other wheels have to be opened first (base/loader/needs.h)
 };
 
 // Finds what Remember wrote down of a file in that state, and the path that the dynamic linker opens: of the file or of its copy. False

@@ -38,6 +38,9 @@ class Record {
   std::vector<Listing> listings_;
 };
 
+// The version of the distribution of that name that is installed in the folder; empty where there is none.
+std::string InstalledVersion(const std::string& folder, const std::string& name);
+
 // KERNPACK_VERIFY: when a file is compared with RECORD.
 enum class Verification {
   kLoad,  // when it is loaded in a state that isn't known; the default

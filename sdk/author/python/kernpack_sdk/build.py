@@ -15,22 +15,39 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import Requirement
 from scikit_build_core import build as _backend
 from scikit_build_core.build import (  # noqa: F401  (the rest of the build interface)
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
 )
 
-from kernpack_sdk import budget, editable, packs, wheel
+from kernpack_sdk import budget, editable, needs, packs, wheel
 from kernpack_sdk.audit import private_keys
 
 _Settings = dict[str, Any] | None
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: _Settings = None) -> str:
-    return _backend.prepare_metadata_for_build_wheel(metadata_directory, _for_every_python(config_settings))
+    name = _backend.prepare_metadata_for_build_wheel(metadata_directory, _for_every_python(config_settings))
+    return _with_needs(metadata_directory, name)
+
+
+def prepare_metadata_for_build_editable(metadata_directory: str, config_settings: _Settings = None) -> str:
+    return _with_needs(metadata_directory, _backend.prepare_metadata_for_build_editable(metadata_directory, config_settings))
+
+
+def _with_needs(metadata_directory: str, name: str) -> str:
+    needs.add_to_metadata(Path(metadata_directory) / name / "METADATA", _declared_needs())
+    return name
+
+
+def _declared_needs() -> list[Requirement]:
+    try:
+        return needs.declared(_pyproject())
+    except ValueError as error:
+        raise SystemExit(f"kernpack: {error}") from None
 
 
 def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: str | None = None) -> str:
@@ -39,8 +56,11 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
         limit, pack_of = budget.of_project(_pyproject()), packs.of_project(_pyproject())
     except ValueError as error:
         raise SystemExit(f"kernpack: {error}") from None
-    name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), metadata_directory)
-    wheel.add_python_files(folder / name, pack_of=pack_of)
+    stated = _declared_needs()
+    # scikit-build-core compares the metadata that was prepared with its own, which has no needs.
+    prepared = None if stated else metadata_directory
+    name = _backend.build_wheel(wheel_directory, _for_every_python(config_settings), prepared)
+    wheel.add_python_files(folder / name, pack_of=pack_of, stated=stated)
     made = wheel.tag(folder / name)
     if too_large := budget.excess(made, limit):
         made.unlink()
@@ -69,7 +89,9 @@ def build_editable(
     settings = config_settings or {}
     metadata_only = {**settings, "wheel.py-api": "py3", "wheel.cmake": "false", "wheel.packages": ""}
     name = _backend.build_wheel(wheel_directory, metadata_only)
-    editable.finish(Path(wheel_directory) / name, Path.cwd(), rebuild=editable.is_rebuilt(settings))
+    editable.finish(
+        Path(wheel_directory) / name, Path.cwd(), rebuild=editable.is_rebuilt(settings), stated=_declared_needs()
+    )
     return name
 
 

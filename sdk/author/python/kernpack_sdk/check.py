@@ -17,7 +17,7 @@ from typing import Any
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
-from kernpack_sdk import abi, archive, elf, hosts
+from kernpack_sdk import abi, archive, elf, hosts, needs
 from kernpack_sdk.audit import Finding, Image, binary, kernels, package, private_keys, sbom, tables, torch_requirement
 from kernpack_sdk.budget import shown
 
@@ -27,6 +27,10 @@ RUNTIME_LIBRARIES = re.compile(
 )
 MODULE_EXPORTS = re.compile(r"^(kp_module_v\d+$|__tvm_ffi_[a-z_])")
 BACKEND_EXPORTS = re.compile(r"^kp_backend_v\d+$")
+
+
+# Errors of parsers that read a damaged file.
+DAMAGED = (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError)
 
 
 def check_module(path: Path) -> list[str]:
@@ -60,19 +64,13 @@ def _links(path: Path) -> list[Finding]:
         return [Finding(text, serious=False) for text in tables.broken_links(tables.modules(image))]
 
 
-# The errors that a parser trips over in a damaged file.
-DAMAGED = (ELFError, ConstructError, struct.error, LookupError, TypeError, AttributeError)
-
-
 def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
     try:
         return audit(path)
     except ValueError as error:
         return [Finding(str(error))]
     except DAMAGED as error:
-        return [
-            Finding(f"is damaged ({type(error).__name__}: {error}); build it again")
-        ]
+        return [Finding(f"is damaged ({type(error).__name__}: {error}); build it again")]
 
 
 def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
@@ -90,6 +88,7 @@ def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
 
 
 def _of_module(so: elf.SharedObject) -> list[str]:
+    known = {need.library for need in needs.of_object(so)}
     problems = [
         f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
         for name in so.exports
@@ -100,12 +99,12 @@ def _of_module(so: elf.SharedObject) -> list[str]:
     problems += [
         f"needs {name}, {_OPENMP if binary.OPENMP.match(name) else _LIBRARY}"
         for name in so.needed
-        if not RUNTIME_LIBRARIES.match(name)
+        if not RUNTIME_LIBRARIES.match(name) and name not in known
     ]
     return problems
 
 
-_LIBRARY = "which isn't a C or C++ run-time library"
+_LIBRARY = "which is neither a C or C++ run-time library nor one of a wheel; if a wheel has it, declare that: kernpack_wheel_library()"
 _OPENMP = (
     "a second OpenMP runtime beside the framework's; use kp::parallel_for, which takes the caller's threads, and compile "
     "without -fopenmp"
@@ -159,13 +158,46 @@ def symbol_tag(wheel: Path) -> str:
 
 @functools.lru_cache
 def _show(wheel: Path, changed: int) -> dict[str, Any]:
+    excluded = " ".join(sorted(needs.known_libraries() | _noted_libraries(wheel)))
     found = subprocess.run(
-        [sys.executable, "-m", "auditwheel", "show", "--json", str(wheel)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", _SHOW, excluded, "show", "--json", str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if found.returncode != 0:
         raise ValueError(f"{wheel.name}: auditwheel: {found.stderr.strip() or found.stdout.strip()}")
     shown: dict[str, Any] = json.loads(found.stdout)
     return shown
+
+
+# `auditwheel show` has no option --exclude, as `auditwheel repair` has it.
+_SHOW = """
+import sys
+from auditwheel import wheel_abi
+excluded, analyze = frozenset(sys.argv.pop(1).split()), wheel_abi.analyze_wheel_abi
+def without(libc, architecture, wheel, exclude, *rest, **named):
+    return analyze(libc, architecture, wheel, exclude | excluded, *rest, **named)
+wheel_abi.analyze_wheel_abi = without
+from auditwheel.main import main
+sys.exit(main())
+"""
+
+
+def _noted_libraries(wheel: Path) -> set[str]:
+    """The libraries of other wheels that the modules of a wheel declare."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive.unpack(wheel, Path(folder))
+        modules = [path for path in Path(folder).rglob("*.so") if is_kernel_module(path)]
+        return {need.library for module in modules for need in _needs_of(module)}
+
+
+def _needs_of(path: Path) -> list[needs.Need]:
+    """None of a damaged file, which is reported where files are read."""
+    try:
+        return needs.of_object(elf.read(path))
+    except (ValueError, *DAMAGED):
+        return []
 
 
 def audit_wheel(wheel: Path) -> list[Finding]:
@@ -192,6 +224,7 @@ def audit_wheel(wheel: Path) -> list[Finding]:
             each = audit_file(file) if ours else audit_foreign(file)
             found += [Finding(f"{file.name}: {one.text}", one.serious) for one in each]
             if is_kernel_module(file):
+                found += _unrequired(about, file)
                 with Image(file) as image:
                     modules[file] = tables.modules(image)
         if modules:
@@ -199,6 +232,18 @@ def audit_wheel(wheel: Path) -> list[Finding]:
         if not any("RECORD" in each.text for each in found):  # auditwheel reads what it names
             found += [Finding(f"{wheel.name}: {text}") for text in _platform(about)]
     return found
+
+
+def _unrequired(about: package.Wheel, file: Path) -> list[Finding]:
+    """Libraries of wheels that nobody installs."""
+    required = about.message("METADATA").get_all("Requires-Dist") or []
+    return [
+        Finding(
+            f"{file.name}: needs {need}, which METADATA doesn't require; in pyproject.toml, under [tool.kernpack]: needs = "
+            f'["{need.requirements[0]}"]'
+        )
+        for need in needs.missing(required, _needs_of(file))
+    ]
 
 
 def _keys(names: list[str]) -> list[Finding]:
@@ -226,8 +271,14 @@ def _platform(about: package.Wheel) -> list[str]:
         true = platform_tag(about.path)
     except ValueError as error:
         return [str(error).removeprefix(f"{about.path.name}: ")]
-    if any(covers(claimed, true) for claimed in about.platform.split(".")):
+    claims = about.platform.split(".")
+    if any(covers(claimed, true) for claimed in claims):
         return []
+    by_symbols = symbol_tag(about.path)
+    if not any(is_kernel_module(file) for file in about.shared_objects()) and any(
+        covers(each, by_symbols) for each in claims
+    ):
+        return []  # of another project, which loads libraries of other wheels by its own means
     return [
         f"tagged {about.platform}, but its code needs at least {true}; `auditwheel show` names the symbols that need it"
     ]
@@ -275,7 +326,13 @@ def describe(path: Path) -> str:
     so = elf.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
     what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"
-    return f"ok, {size}, {what}, needs {', '.join(so.needed) or 'nothing'}, {hosts.read(path)}"
+    return f"ok, {size}, {what}, needs {', '.join(named_libraries(so)) or 'nothing'}, {hosts.read(path)}"
+
+
+def named_libraries(so: elf.SharedObject) -> list[str]:
+    """Those of DT_NEEDED, with the wheel that has each where one is known."""
+    known = {need.library: str(need) for need in needs.of_object(so)}
+    return [known.get(name, name) for name in so.needed]
 
 
 def _runs_on(wheel: Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, table
+from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
 from kernpack_sdk.audit import Image, device_code, tables
 
 
@@ -40,6 +40,7 @@ def _module(file: Path) -> dict[str, Any]:
         "machine": elf.MACHINES.get(so.machine, so.machine),
         "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
+        "wheels": {need.library: list(need.requirements) for need in needs.of_object(so)},
         "newest_symbols": foreign.newest(so.versions),
         "problems": check.check_module(file),
         "functions": _functions(file),
@@ -70,7 +71,13 @@ def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
     except (ValueError, *check.DAMAGED) as error:
         if len(found.files) == 1:
             raise ValueError(str(error)) from error
-        return {"file": name, "bytes": file.stat().st_size, "sha256": foreign.digest(file), "machine": "?", "damaged": str(error)}
+        return {
+            "file": name,
+            "bytes": file.stat().st_size,
+            "sha256": foreign.digest(file),
+            "machine": "?",
+            "damaged": str(error),
+        }
 
 
 def _requirements(folder: Path) -> dict[str, Any]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import wheel
+from packaging.requirements import Requirement
+
+from kernpack_sdk import needs, wheel
 from kernpack_sdk.project import BuildError, Project
 
 # The code that the wheel puts into site-packages if rebuilding is requested. Imported at each start of Python: it imports nothing itself.
@@ -79,8 +82,9 @@ def is_rebuilt(config_settings: dict[str, Any]) -> bool:
     return str(given).lower() in ("true", "on", "1", "yes")
 
 
-def finish(empty: Path, root: Path, *, rebuild: bool) -> None:
-    """Builds the project in place and writes into a wheel that holds metadata alone how Python finds it."""
+def finish(empty: Path, root: Path, *, rebuild: bool, stated: Sequence[Requirement] = ()) -> None:
+    """Builds the project in place and writes into a wheel that holds metadata alone how Python finds it, and what the
+    project declares as needed."""
     project = Project(root)
     try:
         project.build_now()
@@ -95,6 +99,7 @@ def finish(empty: Path, root: Path, *, rebuild: bool) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         wheel.run_tool("unpack", "--dest", temporary, empty)
         (tree,) = Path(temporary).iterdir()
+        needs.add_to_metadata(next(tree.glob("*.dist-info/METADATA")), stated)
         (tree / f"_{name}_editable.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
         if started:
             (tree / f"_{name}_editable.py").write_text(started, encoding="utf-8")

@@ -30,6 +30,7 @@ class SharedObject:
     executable_stack: bool
     versions: tuple[str, ...]  # every symbol version asked for, "GLIBC_2.27", sorted
     machine: str  # ELF's name of it: a key of MACHINES
+    needs_note: str = ""  # kernpack/library_table.h: which wheels have which libraries
 
     @property
     def full_relro(self) -> bool:
@@ -60,7 +61,16 @@ def read(path: Path) -> SharedObject:
             executable_stack=stack is None or bool(stack["p_flags"] & 1),
             versions=tuple(sorted(_versions(elf))),
             machine=elf["e_machine"],
+            needs_note=_needs_note(elf),
         )
+
+
+def _needs_note(elf: ELFFile) -> str:
+    for segment in elf.iter_segments("PT_NOTE"):
+        for note in segment.iter_notes():
+            if note["n_name"] == "Kernpack":
+                return bytes(note["n_descdata"]).rstrip(b"\0").decode("utf-8", "replace")
+    return ""
 
 
 def _exports(symbols: SymbolTableSection):

@@ -12,7 +12,7 @@ from typing import Any
 
 from elftools.elf.sections import SymbolTableSection
 
-from kernpack_sdk import check, elf
+from kernpack_sdk import check, elf, needs
 from kernpack_sdk.audit import Image, device_code, interfaces
 from kernpack_sdk.audit.instructions import Disassembly
 
@@ -23,6 +23,7 @@ _LARGEST = 5  # symbols that are shown
 def library(file: Path, name: str, siblings: Iterable[str]) -> dict[str, Any]:
     """Of one file, called `name`; `siblings`: the file names of shared objects that are installed with it. ValueError if it's damaged."""
     so = elf.read(file)
+    wheels = {need.library: " or ".join(need.requirements) for need in needs.of_object(so)}
     with Image(file) as image:
         return {
             "file": name,
@@ -30,7 +31,7 @@ def library(file: Path, name: str, siblings: Iterable[str]) -> dict[str, Any]:
             "sha256": digest(file),
             "machine": elf.MACHINES.get(so.machine, so.machine),
             "interfaces": [dataclasses.asdict(each) for each in interfaces.read(image, so.needed)],
-            "needs": {each: _origin(each, siblings) for each in so.needed},
+            "needs": {each: wheels.get(each) or _origin(each, siblings) for each in so.needed},
             "newest_symbols": newest(so.versions),
             "device_code": [dataclasses.asdict(each) for each in device_code.read(image)],
             "duplicate_device_code_bytes": device_code.count_duplicates(image),

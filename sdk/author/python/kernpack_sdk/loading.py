@@ -46,3 +46,8 @@ def refusal(site: Path) -> str:
             f"which run then\n{done.stderr}".rstrip()
         )
     return done.stderr.strip() if done.returncode else ""
+
+
+def lacks_library(refused: str) -> bool:
+    """True of a refusal that says nothing of the module: a library of another wheel isn't installed on the machine that builds."""
+    return "which isn't installed: pip install" in refused

@@ -1,5 +1,6 @@
 """Reads the function table of a built module. Run as a program it prints the table as JSON; `read` does that in a child
-process, because loading a shared object runs its static constructors. The table of a module for another machine is read from the file.
+process, because loading a shared object runs its static constructors. The table of a module for another machine, or that needs libraries of
+other wheels, is read from the file.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Function:
 def read(path: Path) -> list[Function]:
     """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
     # Imported here: the child runs this file as a program, isolated from wherever the package is.
-    from kernpack_sdk import abi, audit, elf
+    from kernpack_sdk import abi, audit, elf, needs
     from kernpack_sdk.audit import tables
 
     if not path.is_file():
@@ -75,7 +76,8 @@ def read(path: Path) -> list[Function]:
     so = elf.read(path)
     if refusal := abi.refusal(so.exports):
         raise ValueError(f"{path}: {refusal}")
-    if so.machine != elf.read(Path(sys.executable).resolve()).machine:
+    # A library of another wheel need not be there when a module is built.
+    if needs.of_object(so) or so.machine != elf.read(Path(sys.executable).resolve()).machine:
         with audit.Image(path) as image:
             variants = [each for module in tables.modules(image) for each in module.variants]
         return [Function(each.name, each.target, each.contract, each.doc, each.cxx_types) for each in variants]

@@ -11,7 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernpack_sdk import archive, check, elf, packs, stubs, surface, table
+from packaging.requirements import Requirement
+
+from kernpack_sdk import archive, check, elf, needs, packs, stubs, surface, table
 
 _MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}  # ELF's names, and those of wheels
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
@@ -42,27 +44,51 @@ def _write_new(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def add_python_files(wheel: Path, *, pack_of: str | None = None) -> None:
-    """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out.
+def add_python_files(wheel: Path, *, pack_of: str | None = None, stated: Sequence[Requirement] = ()) -> None:
+    """Adds the stub of each package that holds kernel modules, and what else of its Python the author left out; and to the metadata, the
+    wheels whose libraries the modules need.
 
     pack_of: the distribution whose packages these are, and which has those files.
+    stated: the requirements that the project declares for its libraries.
     """
     with tempfile.TemporaryDirectory() as temporary:
         run_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
         if not any(tree.rglob("*.so")):
             raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
+        modules = sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p))
+        changed = _add_requirements(tree, modules, stated)
         if pack_of is not None:
             packs.refuse_python(tree, pack_of)
+            if changed:
+                run_tool("pack", "--dest-dir", wheel.parent, tree)
             return
         packages: dict[Path, list[table.Function]] = {}
-        for module in sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p)):
+        for module in modules:
             packages.setdefault(module.parent, []).extend(table.read(module))
         for package, functions in packages.items():
             if package == tree:
                 continue  # a module outside any package has no place for a stub
             _add_stub(package, functions)
         run_tool("pack", "--dest-dir", wheel.parent, tree)
+
+
+def _add_requirements(tree: Path, modules: Sequence[Path], stated: Sequence[Requirement]) -> bool:
+    """True if there was something to add. What the project didn't declare is added all the same, and printed."""
+    (metadata,) = tree.glob("*.dist-info/METADATA")
+    try:
+        added = needs.required(metadata.read_text(encoding="utf-8"), modules, stated)
+    except ValueError as error:
+        raise SystemExit(f"kernpack: {error}") from None
+    needs.add_to_metadata(metadata, added)
+    if unstated := [str(each) for each in added if each not in stated]:
+        listed = ", ".join(f'"{each}"' for each in unstated)
+        print(
+            f"kernpack: the wheel requires {', '.join(unstated)}, whose libraries its modules link; write it into pyproject.toml for "
+            f"those who install from source: [tool.kernpack] needs = [{listed}]",
+            flush=True,
+        )
+    return bool(added)
 
 
 def nothing_installed(name: str, where: str) -> str:

@@ -189,10 +189,11 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
 }
 
 // A link's text is a digest, a mark and the distribution. Short: file systems keep a text of up to 59 bytes in the inode itself.
-constexpr std::string_view kMarks = "-+=*";  // bits: a module was made of it alone; it was mapped in place
+constexpr std::string_view kMarks =
+    "-+=*~^@%";  // bits: a module was made of it alone; it was mapped in place; it has needs
 
 std::string GetText(const Known& known) {
-  const size_t mark = (known.alone ? 1 : 0) + (known.in_place ? 2 : 0);
+  const size_t mark = (known.alone ? 1 : 0) + (known.in_place ? 2 : 0) + (known.needs ? 4 : 0);
   return host::DigestText(known.digest) + kMarks[mark] + known.verified;
 }
 
@@ -211,6 +212,7 @@ bool ReadText(const std::string& link, Known* out) {
   const size_t mark = kMarks.find(told[host::kDigestText]);
   out->alone = mark != std::string_view::npos && (mark & 1) != 0;
   out->in_place = mark != std::string_view::npos && (mark & 2) != 0;
+  out->needs = mark != std::string_view::npos && (mark & 4) != 0;
   out->verified = told.substr(host::kDigestText + 1);
   return true;
 }

@@ -59,7 +59,12 @@ def read(image: Image, needed: Iterable[str]) -> list[Interface]:
     symbols = list(image.dynamic_symbols())
     exports = {name for name, is_here in symbols if is_here}
     imports = {name for name, is_here in symbols if not is_here}
-    found = [*_modules(exports, imports), *_python(image, exports, imports), *_torch(imports, needed), *_xla(image, exports)]
+    found = [
+        *_modules(exports, imports),
+        *_python(image, exports, imports),
+        *_torch(imports, needed),
+        *_xla(image, exports),
+    ]
     return found or [Interface("library", _TITLES["library"], len(exports))]
 
 

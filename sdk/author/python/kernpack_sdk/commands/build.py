@@ -15,7 +15,7 @@ import click
 
 from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
 from kernpack_sdk.budget import shown
-from kernpack_sdk.loading import refusal
+from kernpack_sdk.loading import lacks_library, refusal
 from kernpack_sdk.project import BuildError, unread_by_pip
 
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
@@ -83,7 +83,9 @@ def command(
     except OSError as error:
         raise click.ClickException(f"it failed\n{build_failure.full_disk(error)}") from None
     if refused:
-        click.secho(f"kernpack build: {made}: the runtime that is installed here doesn't load it", fg="red", err=True)
+        lacking = lacks_library(refused)
+        why = "not tried here: a library of another wheel is missing" if lacking else "the runtime that is installed here doesn't load it"
+        click.secho(f"kernpack build: {made}: {why}", fg="yellow" if lacking else "red", err=True)
         click.echo(refused, err=True)
     if as_json:
         click.echo(json.dumps({"wheel": str(made), "bytes": made.stat().st_size, "sha256": digests[0]}, indent=2))

@@ -42,7 +42,7 @@ def _print(found: dict[str, Any]) -> None:
         newest = ", ".join(f"{family} {version}" for family, version in module["newest_symbols"].items())
         for line in (
             module["hosts"],
-            f"needs {', '.join(module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
+            f"needs {', '.join(_library(module, name) for name in module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
             f"sha256 {module['sha256']}",
             *_device_code(module["device_code"]),
             *(f"PROBLEM {problem}" for problem in module["problems"]),
@@ -99,6 +99,11 @@ def _instruction_sets(library: dict[str, Any]) -> Iterator[str]:
         yield f"instruction sets beyond x86-64-v2: {', '.join(sets['beyond_x86_64_v2'])}; {asks}"
     elif sets:
         yield "instruction sets: x86-64-v2 at most"
+
+
+def _library(module: dict[str, Any], name: str) -> str:
+    wheels = module["wheels"].get(name)
+    return f"{name} ({' or '.join(wheels)})" if wheels else name
 
 
 def _print_functions(functions: list[dict[str, Any]]) -> None:

@@ -22,7 +22,7 @@ _SPELLINGS = [
         ),
         (
             r"KP_EXPORT\(\s*\w+\s*,\s*\"",
-            "name the C++ function before the contract: KP_EXPORT(op, Function, \"(x: ...\")",
+            'name the C++ function before the contract: KP_EXPORT(op, Function, "(x: ...")',
         ),
         (r"KP_EXPORT\(\s*\"\w+\"", 'write the name without quotes: KP_EXPORT(op, Function, "(x: ...")'),
         (
