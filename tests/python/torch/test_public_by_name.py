@@ -99,9 +99,7 @@ def test_tangents_and_transforms(kernels):
         tangent = forward_ad.unpack_dual(gelu(forward_ad.make_dual(x, t))).tangent
         torch.testing.assert_close(tangent, expected[1])
     torch.testing.assert_close(vmap(gelu)(x), torch.nn.functional.gelu(x))
-    torch.testing.assert_close(
-        grad(lambda v: gelu(v).sum())(x), grad(lambda v: torch.nn.functional.gelu(v).sum())(x)
-    )
+    torch.testing.assert_close(grad(lambda v: gelu(v).sum())(x), grad(lambda v: torch.nn.functional.gelu(v).sum())(x))
 
 
 def test_modes_see_the_operator_alone_and_may_call_it_again(k, ops):

@@ -76,6 +76,10 @@ _WHEELS = {
     **dict.fromkeys(("libtorch", "libc10.", "libc10_", "libshm."), "torch"),
     "libtvm_ffi": "apache-tvm-ffi",
     "libpython": "Python",
+    # Not in kernpack/library_table.h: modules of Kernpack use the driver, not CUDA's runtime library.
+    "libcudart.so.13": "nvidia-cuda-runtime>=13,<14",
+    "libcudart.so.12": "nvidia-cuda-runtime-cu12>=12,<13",
+    "libgomp.so.1": "GCC's OpenMP runtime",
     "libcuda.so": "the GPU's driver",
     "libnvidia-ml.so": "the GPU's driver",
 }
