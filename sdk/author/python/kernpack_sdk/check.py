@@ -268,20 +268,19 @@ def _platform(about: package.Wheel) -> list[str]:
     if not about.shared_objects() or about.platform == "any":
         return []
     try:
-        true = platform_tag(about.path)
+        true = true_tag(about.path, any(map(is_kernel_module, about.shared_objects())))
     except ValueError as error:
         return [str(error).removeprefix(f"{about.path.name}: ")]
-    claims = about.platform.split(".")
-    if any(covers(claimed, true) for claimed in claims):
+    if any(covers(claimed, true) for claimed in about.platform.split(".")):
         return []
-    by_symbols = symbol_tag(about.path)
-    if not any(is_kernel_module(file) for file in about.shared_objects()) and any(
-        covers(each, by_symbols) for each in claims
-    ):
-        return []  # of another project, which loads libraries of other wheels by its own means
     return [
         f"tagged {about.platform}, but its code needs at least {true}; `auditwheel show` names the symbols that need it"
     ]
+
+
+def true_tag(wheel: Path, has_modules: bool) -> str:
+    """Other projects load libraries of other wheels by their own means: then only the symbols' versions count."""
+    return platform_tag(wheel) if has_modules else symbol_tag(wheel)
 
 
 def covers(claimed: str, true: str) -> bool:
@@ -339,7 +338,7 @@ def _runs_on(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as opened:
         if not any(re.search(r"\.so(\.[\d.]+)?$", name) for name in opened.namelist()):
             return ", no machine code"
-    return f", runs on {platform_tag(wheel)} and newer"
+    return f", runs on {true_tag(wheel, bool(hosts_of_wheel(wheel)))} and newer"
 
 
 def hosts_of_wheel(wheel: Path) -> list[str]:

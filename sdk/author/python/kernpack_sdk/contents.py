@@ -59,7 +59,7 @@ def _has_table(file: Path) -> bool:
 def _platform(wheel: Path, has_modules: bool) -> str | None:
     """The oldest platform that it runs on; None where auditwheel doesn't take it for a wheel of machine code."""
     try:
-        return check.platform_tag(wheel) if has_modules else check.symbol_tag(wheel)
+        return check.true_tag(wheel, has_modules)
     except ValueError:
         return None
 
