@@ -15,9 +15,10 @@ import pytest
 import torch
 from kernpack._private.torch import names
 from recorder import Recorder
-from test_public_way import _without_hooks, slow  # noqa: F401
 from torch.autograd import forward_ad
 from torch.func import grad, jvp, vmap
+
+pytestmark = pytest.mark.usefixtures("without_hooks")
 
 
 @pytest.fixture(params=["default", "packet"])
@@ -99,9 +100,7 @@ def test_tangents_and_transforms(kernels):
         tangent = forward_ad.unpack_dual(gelu(forward_ad.make_dual(x, t))).tangent
         torch.testing.assert_close(tangent, expected[1])
     torch.testing.assert_close(vmap(gelu)(x), torch.nn.functional.gelu(x))
-    torch.testing.assert_close(
-        grad(lambda v: gelu(v).sum())(x), grad(lambda v: torch.nn.functional.gelu(v).sum())(x)
-    )
+    torch.testing.assert_close(grad(lambda v: gelu(v).sum())(x), grad(lambda v: torch.nn.functional.gelu(v).sum())(x))
 
 
 def test_modes_see_the_operator_alone_and_may_call_it_again(k, ops):
