@@ -33,8 +33,10 @@ def main() -> None:
         ("k.op, one tensor is written", PEER, 2.0, "f(x, y)", k.increase, peers.increase.default),
         ("k.op, a gradient is recorded", RECORDED, 2.0, "f(live)", k.twice, peers.twice.default),
         ("k.op, forward and backward", RECORDED, 2.0, "grad(f(live), live, x)", k.twice, peers.twice.default),
-        ("operator by name", PEER, None, "f(x, y, factor=0.5)", ours.blend.default, peers.blend.default),
-        ("operator by name, recorded", RECORDED, None, "f(live)", ours.twice.default, peers.twice.default),
+        ("operator by name", PEER, 2.0, "f(x, y, factor=0.5)", ours.blend.default, peers.blend.default),
+        ("operator by name, any overload", PEER, 2.0, "f(x, y, factor=0.5)", ours.blend, peers.blend),
+        ("operator by name, written", PEER, 2.0, "f(x, y)", ours.increase.default, peers.increase.default),
+        ("operator by name, recorded", RECORDED, 2.0, "f(live)", ours.twice.default, peers.twice.default),
     )
     found = []
     for title, peer, goal, statement, mine, theirs in rows:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from kernpack import _core
 from kernpack._contract import Parameter
-from kernpack._private.torch import lowerings, names, operators
+from kernpack._private.torch import lowerings, names
 from torch.autograd.graph import increment_version
 
 from . import _aliases, _autograd, _by_name, _refusals, _shapes, _vmap
@@ -26,11 +25,7 @@ def register(
     qualified = f"{function.operators.namespace}::{function.name}"
     torch.library.register_vmap(qualified, _batching(function), lib=library)
     if _has_the_same_arguments(function):
-        # Without watchers, the direct call would not be told of levels of forward mode that compiled programs open.
-        may_shorten = _core.use_torch_hook("torch.watchers", None) and _knows_whose_results_to_give(function)
-        is_shortened = may_shorten and operators.shorten(function.op, function.info.callable)
-        if any(param.is_tensor for param in function.contract.parameters):
-            _by_name.enter(function, is_shortened)
+        _by_name.enter(function, _knows_whose_results_to_give(function))
     out = _autograd.out_kernel(function.contract, function.out) if function.out is not None else None
     return _autograd.kernel(function.contract, function.op, _recording(function), function.tangents.call), out
 

@@ -14,7 +14,7 @@ import kernpack
 import kernpack.torch
 import torch
 from harness import Timing
-from kernpack.torch import _registry
+from kernpack.torch import _by_name, _registry
 from kit import Kit
 from report import Row, timed_row
 
@@ -62,12 +62,12 @@ def _toggled(kit: Kit, hook: str, title: str, call: Callable[[], object]) -> Row
 
 def _operators(kit: Kit, k: kernpack.Module) -> Row:
     a, b = torch.ones(4, 8), torch.ones(4, 8)
-    dispatched = _registry.of(k.blend).run  # what the operator calls where it isn't shortened
-    shortened = torch.ops.kernpack_torch_bench.blend.default
+    function = _registry.of(k.blend)
+    dispatched, whole = function.dispatch, _by_name.whole_call(function.op)
     timings = {"ours": Timing(), "theirs": Timing()}
     for _ in range(kit.repetitions):
-        timings["ours"].samples.append(_time(lambda: shortened(a, b, factor=0.5)))
-        timings["theirs"].samples.append(_time(lambda: dispatched(a, b, 0.5)))
+        timings["ours"].samples.append(_time(lambda: dispatched(a, b, factor=0.5)))
+        timings["theirs"].samples.append(_time(lambda: whole(a, b, factor=0.5)))
     return _row("torch.operators", "operator through the dispatcher", timings)
 
 

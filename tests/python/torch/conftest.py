@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -176,3 +178,29 @@ def kernels() -> kernpack.Module:
 @pytest.fixture(autouse=True)
 def _same_numbers() -> None:
     torch.manual_seed(0)
+
+
+HOOKS = ("torch.fields", "torch.watchers", "torch.versions", "torch.results")
+
+
+@pytest.fixture
+def without_hooks(k) -> Iterator[None]:
+    k.scale(torch.ones(1))
+    before = [kernpack._core.use_torch_hook(hook, False) for hook in HOOKS]
+    yield
+    for hook, on in zip(HOOKS, before, strict=True):
+        kernpack._core.use_torch_hook(hook, on)
+
+
+@pytest.fixture
+def slow(k, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of operators whose kernel at the Autograd key ran."""
+    from kernpack.torch import _registry
+
+    ran: list[str] = []
+    kernels = _registry.of(k.scale).operators._kernels
+    list(_registry.of(k.scale).operators)  # completes all of them
+    for name, kernel in dict(kernels).items():
+        noted = lambda *args, _name=name, _kernel=kernel, **kwargs: (ran.append(_name), _kernel(*args, **kwargs))[1]  # noqa: E731
+        monkeypatch.setitem(kernels, name, noted)
+    return ran

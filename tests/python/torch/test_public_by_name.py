@@ -15,9 +15,10 @@ import pytest
 import torch
 from kernpack._private.torch import names
 from recorder import Recorder
-from test_public_way import _without_hooks, slow  # noqa: F401
 from torch.autograd import forward_ad
 from torch.func import grad, jvp, vmap
+
+pytestmark = pytest.mark.usefixtures("without_hooks")
 
 
 @pytest.fixture(params=["default", "packet"])

@@ -4,40 +4,19 @@ nothing to do. The tests that need no gradient see that the kernel at the Autogr
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import kernpack
 import kernpack.torch
 import pytest
 import torch
-from kernpack.torch import _registry
 from recorder import Recorder
 from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 
-HOOKS = ("torch.fields", "torch.watchers", "torch.versions", "torch.results")
 ASK, BELOW, RECORD = range(3)
 
 
-@pytest.fixture(autouse=True)
-def _without_hooks(k) -> Iterator[None]:
-    k.scale(torch.ones(1))
-    before = [kernpack._core.use_torch_hook(hook, False) for hook in HOOKS]
-    yield
-    for hook, on in zip(HOOKS, before, strict=True):
-        kernpack._core.use_torch_hook(hook, on)
-
-
-@pytest.fixture
-def slow(k, monkeypatch) -> list[str]:
-    """The names of operators whose kernel at the Autograd key ran."""
-    ran: list[str] = []
-    kernels = _registry.of(k.scale).operators._kernels
-    list(_registry.of(k.scale).operators)  # completes all of them
-    for name, kernel in dict(kernels).items():
-        noted = lambda *args, _name=name, _kernel=kernel, **kwargs: (ran.append(_name), _kernel(*args, **kwargs))[1]  # noqa: E731
-        monkeypatch.setitem(kernels, name, noted)
-    return ran
+pytestmark = pytest.mark.usefixtures("without_hooks")
 
 
 def test_calls_that_nothing_follows_stay_below_autograd(k, slow):

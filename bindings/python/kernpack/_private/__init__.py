@@ -39,7 +39,7 @@ HOOKS = {
         Hook("torch.watchers", _SLOW),
         Hook("torch.versions", "calls that write to torch tensors take longer"),
         Hook("torch.results", "new torch tensors take longer"),
-        Hook("torch.operators", "operators called as torch.ops.<name> take longer"),
+        Hook("torch.operators", "calls that torch's dispatcher must see take longer"),
         Hook("torch.lowerings", "compiled programs may refuse to write to a copy that the compiler removed"),
         Hook("jax.shares", "compiling calls for several devices takes longer"),
     )

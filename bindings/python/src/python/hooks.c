@@ -50,8 +50,8 @@ int kpy_divert(KpyCall* call, const char* hook, const char* why) {
 int kpy_pack_arguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** tuple, PyObject** dict) {
   Py_ssize_t i, keywords = kwnames == NULL ? 0 : PyTuple_Size(kwnames);
   *tuple = PyTuple_New(nargs);
-  *dict = PyDict_New();
-  if (*tuple == NULL || *dict == NULL) return -1;
+  *dict = keywords > 0 ? PyDict_New() : NULL;
+  if (*tuple == NULL || (keywords > 0 && *dict == NULL)) return -1;
   for (i = 0; i < nargs; ++i) {
     Py_INCREF(args[i]);
     if (PyTuple_SetItem(*tuple, i, args[i]) != 0) return -1;
@@ -62,12 +62,13 @@ int kpy_pack_arguments(PyObject* const* args, Py_ssize_t nargs, PyObject* kwname
   return 0;
 }
 
-void kpy_refuse_strange_tensor(const KpyFunction* f, PyObject* tuple, PyObject* dict) {
-  PyObject *type, *value, *trace, *names = NULL, *text;
+void kpy_refuse_strange_tensor(const KpyFunction* f, PyObject* tuple, PyObject* keywords) {
+  PyObject *type, *value, *trace, *names = NULL, *text, *dict;
   if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_RuntimeError)) return;
   PyErr_Fetch(&type, &value, &trace); /* before the look at sys.modules, which would clear the error */
+  dict = keywords == NULL ? PyDict_New() : Py_NewRef(keywords);
   if (kpy_is_loaded("torch")) names = kpy_parameter_names(f);
-  text = names == NULL ? NULL : kpy_helper("torch_refusal", "(OOO)", names, tuple, dict);
+  text = names == NULL || dict == NULL ? NULL : kpy_helper("torch_refusal", "(OOO)", names, tuple, dict);
   if (text != NULL && text != Py_None) {
     PyErr_Format(PyExc_TypeError, "%s: %U", f->name, text);
     Py_XDECREF(type);
@@ -78,14 +79,19 @@ void kpy_refuse_strange_tensor(const KpyFunction* f, PyObject* tuple, PyObject* 
   }
   Py_XDECREF(text);
   Py_XDECREF(names);
+  Py_XDECREF(dict);
 }
 
 static PyObject* TakeDiverted(const KpyCall* call, PyObject* hook, PyObject* tuple, PyObject* dict) {
-  PyObject *why, *result;
+  PyObject *why, *keywords, *result;
   if (call->divert_as_given) return PyObject_Call(hook, tuple, dict);
   why = PyUnicode_FromString(call->divert);
-  result = why == NULL ? NULL : PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, dict, why, NULL);
+  keywords = dict == NULL ? PyDict_New() : Py_NewRef(dict);
+  result = why == NULL || keywords == NULL
+               ? NULL
+               : PyObject_CallFunctionObjArgs(hook, call->function->callable, tuple, keywords, why, NULL);
   Py_XDECREF(why);
+  Py_XDECREF(keywords);
   return result;
 }
 

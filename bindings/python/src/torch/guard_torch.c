@@ -78,8 +78,7 @@ static int Find(PyObject* torch, Torch* found) {
   found->uint8 = PyObject_GetAttrString(torch, "uint8");
   found->device = (PyTypeObject*)PyObject_GetAttrString(torch, "device");
   if (!found->parameter || !found->increment_version || !found->is_grad_enabled || !found->requires_grad ||
-      !found->is_neg || !found->is_conj || !found->dtype || !found->int8 || !found->uint8 ||
-      !found->device) {
+      !found->is_neg || !found->is_conj || !found->dtype || !found->int8 || !found->uint8 || !found->device) {
     PyErr_SetString(PyExc_ImportError, "kernpack: this version of torch is not supported; install torch >= 2.10");
     return -1;
   }

@@ -40,7 +40,8 @@ static int CanOpenLevel(PyObject* open) {
     return 0;
   }
   is_first = PyLong_AsLong(level) == 0;
-  closed = is_first ? PyObject_Call(g_close_level, g_first_level, NULL) : PyObject_CallFunction(g_close_level, "O", level);
+  closed =
+      is_first ? PyObject_Call(g_close_level, g_first_level, NULL) : PyObject_CallFunction(g_close_level, "O", level);
   Py_DECREF(level);
   if (closed == NULL) PyErr_Clear();
   Py_XDECREF(closed);

@@ -1,6 +1,6 @@
 """Functions that register operators and gradients, and that torch exports under private names only. torch's own Python kernels
 (torch/_library/autograd.py) use these names too. They aren't tricks for speed: without them there are no gradients, so no switch turns them off,
-and a torch that lacks one is refused.
+and a torch that lacks one is refused. Only the two that open and close a level of forward mode may be missing.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ are_transforms_active = _in_torch("_C._are_functorch_transforms_active")
 single_level = find(_functorch, "enable_single_level_autograd_function")
 # The class of these nodes. The `apply` of torch.autograd.Function itself turns to torch.func's transforms, which the dispatcher has done.
 _SingleLevel = find(torch.autograd.function, "_SingleLevelFunction")
-# A level of forward mode, opened and closed in C++. torch has one level, and refuses another: that tells calls whether one is open.
-open_level = _in_torch("_C._enter_dual_level")
-close_level = _in_torch("_C._exit_dual_level")
+# Open and close a level of forward mode, in C++. torch has one level, and refuses another: that tells calls whether one is open. None where
+# this torch lacks them: then each tensor is asked for a tangent.
+open_level = getattr(torch._C, "_enter_dual_level", None)
+close_level = getattr(torch._C, "_exit_dual_level", None)
 # Forward mode on and off.
 set_forward_mode = find(forward_ad, "_set_fwd_grad_enabled")
 
