@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -41,8 +41,11 @@ private: ## the suites that reach hooks into torch and JAX, without the hooks (d
 freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suites there with the GIL off, 1,000,000 calls from 8 threads; PARTS="tests tsan bench": also under ThreadSanitizer, and what calls cost. Builds CPython 3.13 unless KERNPACK_FREETHREADED_PYTHON is one
 	scripts/freethreaded $(PARTS)
 
-newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels` and what `make test` installed
+newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels`
 	scripts/newest $(PYTHONS)
+
+numpy-suites: ## the wheels on CPython 3.14 and 3.15, from Debian's packages where the machine hasn't them, with the newest NumPy: the tests that need no framework; PYTHONS="3.15"; needs `make wheels`
+	scripts/numpy-suites $(PYTHONS)
 
 release-check: ## before a release: the wheels for aarch64; the wheels of dist/ in fresh environments, with pip and uv; and whole what `make test` does in part: sanitizers, the site in Chromium, aarch64, the suites without hooks, the suites with every wheel, the oldest JAX; needs what `make test` built and installed
 	scripts/whole

@@ -132,7 +132,8 @@ def _check_message(tmp_path: Path, tag: str, heading: str, newest: str | None, s
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("newest", ["make wheels", "make newest"]), ("elsewhere", ["make elsewhere"])]
+    ("name", "expected"),
+    [("newest", ["make wheels", "make newest", "make numpy-suites"]), ("elsewhere", ["make elsewhere"])],
 )
 def test_other_versions_and_places_are_tried_every_week(name: str, expected: list[str]) -> None:
     """The newest frameworks, and `make test` as another user in a folder with an odd name."""
