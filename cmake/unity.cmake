@@ -1,8 +1,10 @@
-# kernpack_unit_of_each_folder(<target> [<folder>]): with KERNPACK_UNITY the target's files in one folder below <folder> (or this one)
-# are compiled as one. So which files share a unit does not change when another folder gets a file. CMake
+# kernpack_unit_of_each_folder(<target> [<folder>] [WHOLE <room>...]): with KERNPACK_UNITY the target's files in one folder below
+# <folder> (or this one) are compiled as one, and with them, if it's a room of WHOLE, those of the folders in it: the headers of the
+# standard library are read once for each unit. So which files share a unit does not change when another folder gets a file. CMake
 # leaves apart the files that have definitions or options of their own.
 function(kernpack_unit_of_each_folder target)
-  set(bases ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 unit "" "" WHOLE)
+  set(bases ${CMAKE_CURRENT_SOURCE_DIR} ${unit_UNPARSED_ARGUMENTS})
   list(POP_BACK bases base)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -12,6 +14,11 @@ function(kernpack_unit_of_each_folder target)
     if(path MATCHES "^([^.].*)/")
       string(MAKE_C_IDENTIFIER ${CMAKE_MATCH_1} folder)
     endif()
+    foreach(room IN LISTS unit_WHOLE)
+      if(path MATCHES "^${room}/")
+        set(folder ${room})
+      endif()
+    endforeach()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${KERNPACK_UNITY} UNITY_BUILD_MODE GROUP)
