@@ -22,7 +22,7 @@ _SPELLINGS = [
         ),
         (
             r"KP_EXPORT\(\s*\w+\s*,\s*\"",
-            "name the C++ function before the contract: KP_EXPORT(op, Function, \"(x: ...\")",
+            'name the C++ function before the contract: KP_EXPORT(op, Function, "(x: ...")',
         ),
         (r"KP_EXPORT\(\s*\"\w+\"", 'write the name without quotes: KP_EXPORT(op, Function, "(x: ...")'),
         (
@@ -143,10 +143,6 @@ _COMMON = [
         (
             r"error: [\u2018']?kp[\u2019']? has not been declared|use of undeclared identifier 'kp'",
             "kp:: is short for kernpack::; add below the includes: namespace kp = kernpack;",
-        ),
-        (
-            r"error: [\u2018'](\w+)[\u2019'] was not declared in this scope; did you mean [\u2018'](\w+)[\u2019']\?\n[^\n]*KP_EXPORT",
-            "KP_EXPORT names the C++ function '{0}', which isn't declared above that line; did you mean '{1}'?",
         ),
         (
             r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\n]*\n[^\n]*KP_EXPORT",

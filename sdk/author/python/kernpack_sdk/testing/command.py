@@ -176,7 +176,9 @@ def _source(module: str | None, stack: ExitStack) -> str | list[str]:
     installed = kernpack.installed()
     package, _, op = (module or "").rpartition(".")
     if package in installed and not Path(str(module)).exists():
-        raise CannotTest(f"expected a module, got '{module}'; test one function with: kernpack test {package} --op {op}")
+        raise CannotTest(
+            f"expected a module, got '{module}'; test one function with: kernpack test {package} --op {op}"
+        )
     if module is None:
         if len(installed) != 1:
             raise CannotTest(

@@ -281,7 +281,9 @@ def chosen_checks(patterns: Sequence[str]) -> list[Check]:
     if unknown:
         names = [check.name for check in all_checks()]
         near = _near(unknown, names)
-        raise CannotTest(f"expected names of checks, got {', '.join(unknown)}{near or '; there are ' + ', '.join(names)}")
+        raise CannotTest(
+            f"expected names of checks, got {', '.join(unknown)}{near or '; there are ' + ', '.join(names)}"
+        )
     return found
 
 
