@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "modules/loaded_module.h"
+#include "shared/drawn_extents.h"
 
 namespace kernpack::host {
 namespace {
@@ -88,7 +89,8 @@ int Call(const KpLoadedFunction& function, const KpAny* args, int32_t num_args, 
   if (!function.program) return CallUntyped(function, args, num_args, result);
   const signature::InvokePolicy policy{const_cast<KpLoadedFunction*>(&function), &Raise, &Resolve, &Allocate,
                                        &Workspace};
-  return signature::Invoke(function.program, function.name, args, num_args, result, policy);
+  using Invocation = signature::Invocation<DrawnExtents>;
+  return Invocation(function.program, function.name, policy).Run(args, num_args, result);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ def test_several_rounds_have_other_seeds(compiled: Callable[[str], str], capsys:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["no_such_module"], "no package 'no_such_module' is installed"),
+        (["no_such_module"], "kernpack test: no package 'no_such_module' is installed"),
         (["FINE", "--op", "nothing"], "expected names of functions, got nothing; the module has add_to, append"),
         (["FINE", "--check", "nothing"], "expected names of checks, got nothing; there are calls, memory"),
         (["FINE", "--op", "apend"], "expected names of functions, got apend; did you mean 'append'?"),

@@ -96,6 +96,9 @@ def test_a_name_near_one_that_is_installed(name: str, installed: None, capsys: p
 
 
 def test_a_function_behind_a_module_that_is_tested(command, environment: dict[str, str]) -> None:
+    near = command("explain", "fast_norm_x.twice", "f32[4]", env=environment)
+    first = "kernpack explain: no package 'fast_norm_x' is installed; did you mean 'fast_norms_x'?"
+    assert near.stderr.splitlines()[0].startswith(first)
     told = command("test", "fast_norms_x.twice", env=environment)
     assert told.returncode == 2
     first = "expected a module, got 'fast_norms_x.twice'; test one function with: kernpack test fast_norms_x --op twice"

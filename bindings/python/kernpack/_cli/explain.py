@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         if options.arguments or not (info.typed or {"params": [1]})["params"]:
             facts["call"] = _call(info, options.arguments, device)
     except (ImportError, OSError, ValueError, TypeError) as error:
-        raise Failure(str(error)) from None
+        raise Failure(str(error).removeprefix("kernpack.load: ")) from None
     if options.json:
         print(json.dumps(facts, indent=2))
     else:
@@ -205,7 +205,7 @@ _MACRO = {"backward": "KP_GRAD", "tangent": "KP_JVP"}
 
 def _call_text(call: dict[str, Any]) -> list[str]:
     if "refused" in call:
-        return ["the call would be refused:", f"  {call['refused']}"]
+        return ["the call would be refused:", *(f"  {line}" for line in call["refused"].splitlines())]
     lent = "some arguments are copied first:" if call["copied"] else "arguments are passed without a copy"
     lines = [f"the call runs on {call['device']}; {lent}"]
     lines += [f"  copies {copy['name']} into row-major memory: {copy['bytes']} bytes" for copy in call["copied"]]

@@ -11,6 +11,7 @@
 KP_NAMESPACE_BEGIN
 namespace signature {
 
+template <class Extents = KnownExtents>
 class Invocation {
  public:
   Invocation(const uint32_t* program, const char* function, const InvokePolicy& policy)
@@ -46,7 +47,7 @@ class Invocation {
   // The services that TypedCall needs from its caller.
   const Raiser& raiser() const { return raiser_; }
   int Check(const KpAny* args, const KpAny* destinations, KpSigFrame* frame) {
-    return signature::Check(p_.words, function_, args, destinations, 0, raiser_, frame);
+    return signature::Check(p_.words, function_, args, destinations, 0, raiser_, frame, Extents());
   }
   int Resolve(KpDLDevice device, Implementation* out) {
     return policy_.resolve(policy_.self, device, &out->call, &out->self);
@@ -131,7 +132,7 @@ class Invocation {
 // result: then *result stays NONE. Else *result is the TENSOR, or an ARRAY of several.
 inline int Invoke(const uint32_t* program, const char* function, const KpAny* args, int32_t n, KpAny* result,
                   const InvokePolicy& policy) {
-  return Invocation(program, function, policy).Run(args, n, result);
+  return Invocation<>(program, function, policy).Run(args, n, result);
 }
 
 }  // namespace signature

@@ -145,10 +145,6 @@ _COMMON = [
             "kp:: is short for kernpack::; add below the includes: namespace kp = kernpack;",
         ),
         (
-            r"error: [\u2018'](\w+)[\u2019'] was not declared in this scope; did you mean [\u2018'](\w+)[\u2019']\?\n[^\n]*KP_EXPORT",
-            "KP_EXPORT names the C++ function '{0}', which isn't declared above that line; did you mean '{1}'?",
-        ),
-        (
             r"error: [\u2018']?(\w+)[\u2019']? was not declared in this scope[^\n]*\n[^\n]*KP_EXPORT",
             "KP_EXPORT names the C++ function '{0}', which isn't declared above that line",
         ),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from . import headers
 from .blocks import HEAD, find_errors, find_place, where
-from .sources import read_line
+from .sources import read_line, read_lines
 
 _OPEN, _CLOSE = "[\u2018'\"]", "[\u2019'\"]"
 _KP = r"(?:kp|kernpack(?:::v\d+\w*)?)"
@@ -112,6 +112,20 @@ def undeclared(block: str) -> str:
     error = find_errors(block)
     said = _of_kernpack(error) or _of_std(block, error) or _bare(error) or _macro(block, error)
     return f"{HEAD}{where(block)}{said}" if said else ""
+
+
+def exported(block: str) -> str:
+    """A misspelt function in a KP_EXPORT, for which the compiler has a near name that is one of the same source."""
+    place, found = find_place(block), _EXPORTED.search(block)
+    if place is None or found is None or not re.search(rf"\b{found[2]}\s*\(", "\n".join(read_lines(place.file))):
+        return ""
+    said = f"KP_EXPORT names the C++ function '{found[1]}', which isn't declared above that line; did you mean '{found[2]}'?"
+    return f"{HEAD}{where(block)}{said}"
+
+
+_EXPORTED = re.compile(
+    rf"error: {_OPEN}(\w+){_CLOSE} was not declared in this scope; did you mean {_OPEN}(\w+){_CLOSE}\?\n[^\n]*KP_EXPORT"
+)
 
 
 def header(block: str) -> str:

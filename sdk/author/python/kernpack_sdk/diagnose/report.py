@@ -179,7 +179,7 @@ def _diagnosis(block: str, export: Export | None) -> str:
         return spelled
     if said := assertion(block):
         return "" if SAYS_NOTHING.search(said) else contract.misfit(block, export, said)
-    return names.header(block) or common.said(block) or names.undeclared(block)
+    return names.header(block) or names.exported(block) or common.said(block) or names.undeclared(block)
 
 
 def _declared(file: str, line: int) -> str:

@@ -145,7 +145,11 @@ def main() -> int:
             first_device()  # where it can't be had, that is the error
         worker = Worker(asked["source"], Options(asked["level"], asked["seed"]), given, announce)
     except Exception as error:  # the module or the author's file cannot be loaded
-        answer({"error": f"{type(error).__name__}: {error}"})
+        text = str(error)
+        loading = (
+            "kernpack.load: "  # a sentence for whoever named the module; what an author's file raises has its type
+        )
+        answer({"error": text.removeprefix(loading) if text.startswith(loading) else f"{type(error).__name__}: {text}"})
         return 1
     functions = sorted(worker.module.functions)
     if asked["reference"] and not given.references.keys() & set(functions):
