@@ -382,7 +382,7 @@ def frameworks(name: str) -> list[str]:
     facts = found.pop("facts")
     columns = list(dict.fromkeys(column for cells in found.values() for column in cells))
     lines = [f"| framework | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
-    lines += [f"| {f} | {' | '.join(cells.get(c, '–') for c in columns)} |" for f, cells in sorted(found.items())]
+    lines += [f"| {f} | {' | '.join(cells.get(c, '-') for c in columns)} |" for f, cells in sorted(found.items())]
     strided = re.sub(r"^no: (.*)", r"no (\1)", facts["strided"])
     lines += ["", f"- strided arguments: {strided}", f"- instruction sets: {facts['instruction sets']}"]
     return [*lines, "", "[The matrix of all operations](../ops-matrix.md) describes the tests.", ""]
