@@ -182,7 +182,8 @@ def _packages() -> Iterator[Finding]:
             reinstall = f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
             yield Finding(f"package {name}", BROKEN, str(error), reinstall)
         else:
-            yield Finding(f"package {name}", OK, f"{module.version}, {len(module.functions)} functions")
+            count = len(module.functions)
+            yield Finding(f"package {name}", OK, f"{module.version}, {count} function{'s' * (count != 1)}")
 
 
 def _distribution(module: str) -> str | None:
