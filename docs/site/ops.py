@@ -352,7 +352,7 @@ def gradients(name: str, docs: dict[str, str]) -> list[str]:
         lines.append(f"| {parameters} | `{other}` | {again} | {'yes' if f'{other}_jvp' in docs else 'no'} |")
     lines += [
         "",
-        f"The frameworks call these functions; you don't need to. Forward mode: {'yes' if f'{name}_jvp' in docs else 'no'}.",
+        f"Forward mode: {'yes' if f'{name}_jvp' in docs else 'no'}. The frameworks call these functions; you don't need to.",
         "",
     ]
     return lines
