@@ -68,10 +68,23 @@ def _plain_text(app, what, name, obj, options, lines):
     lines[:] = shown
 
 
+_LOCATION = re.compile(r'<location file="([^"]*)" line="(\d+)"')
+
+
 def _mend_xml(app):
-    for file in Path(breathe_projects["kernpack"]).glob("*.xml"):
+    folder = Path(breathe_projects["kernpack"])
+
+    def place(name):
+        *_, (file, line) = _LOCATION.findall(
+            (folder / f"{name}.xml").read_text(encoding="utf-8")
+        )  # its own is the last
+        return file, int(line)
+
+    for file in folder.glob("*.xml"):
         text = file.read_text(encoding="utf-8")
         mended = reference.plain_uses(reference.spell_includes(text))
+        if file.name.startswith("namespace"):
+            mended = reference.in_source_order(mended, place)
         if mended != text:
             file.write_text(mended, encoding="utf-8")
 

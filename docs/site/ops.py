@@ -347,7 +347,7 @@ def gradients(name: str, docs: dict[str, str]) -> list[str]:
         lines.append(f"| {parameters} | `{other}` | {again} | {'yes' if f'{other}_jvp' in docs else 'no'} |")
     lines += [
         "",
-        f"Forward mode: {'yes' if f'{name}_jvp' in docs else 'no'}. Frameworks call these functions, you don't.",
+        f"Forward mode: {'yes' if f'{name}_jvp' in docs else 'no'}. The frameworks call these functions; you don't need to.",
         "",
     ]
     return lines
@@ -377,9 +377,10 @@ def frameworks(name: str) -> list[str]:
     facts = found.pop("facts")
     columns = list(dict.fromkeys(column for cells in found.values() for column in cells))
     lines = [f"| framework | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
-    lines += [f"| {f} | {' | '.join(cells.get(c, '') for c in columns)} |" for f, cells in sorted(found.items())]
-    lines += ["", f"- strided arguments: {facts['strided']}", f"- instruction sets: {facts['instruction sets']}"]
-    return [*lines, "", "[The matrix of all operations](../ops-matrix.md) says how this is tested.", ""]
+    lines += [f"| {f} | {' | '.join(cells.get(c, '-') for c in columns)} |" for f, cells in sorted(found.items())]
+    strided = re.sub(r"^no: (.*)", r"no (\1)", facts["strided"])
+    lines += ["", f"- strided arguments: {strided}", f"- instruction sets: {facts['instruction sets']}"]
+    return [*lines, "", "[The matrix of all operations](../ops-matrix.md) describes the tests.", ""]
 
 
 def _family(name: str) -> list[str]:

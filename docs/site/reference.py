@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import doc_comments
@@ -96,6 +97,15 @@ def plain_uses(xml: str) -> str:
         return "<verbatim>" + re.sub(r"^ ?\* ?", "", found[1], flags=re.MULTILINE).strip("\n ") + "</verbatim>"
 
     return re.sub(r"<verbatim>(.*?)</verbatim>", lines, xml, flags=re.DOTALL)
+
+
+def in_source_order(xml: str, place: Callable[[str], tuple[str, int]]) -> str:
+    """A namespace's description with its classes in the order of their headers, which doxygen sorts by name. place: header and line
+    of the class whose description has that name."""
+    inner = re.compile(r' *<innerclass refid="([^"]+)".*</innerclass>\n')
+    lines = [found[0] for found in inner.finditer(xml)]
+    ordered = iter(sorted(lines, key=lambda line: place(inner.match(line)[1])))
+    return inner.sub(lambda _: next(ordered), xml)
 
 
 def _plain(line: str) -> str:

@@ -69,3 +69,13 @@ def test_a_class_names_its_header_as_one_includes_it() -> None:
 def test_doxygens_stars_are_left_out_of_lines_of_use() -> None:
     said = "<para><verbatim> * List&lt;int&gt; x;\n *   *x.f();\n * </verbatim></para>"
     assert reference.plain_uses(said) == "<para><verbatim>List&lt;int&gt; x;\n  *x.f();</verbatim></para>"
+
+
+def test_classes_stand_in_the_order_of_their_headers() -> None:
+    names = ["structA", "structB", "classC"]
+    said = "".join(f'    <innerclass refid="{name}" prot="public">k::{name}</innerclass>\n' for name in names)
+    places = {"structA": ("a.h", 70), "structB": ("b.h", 9), "classC": ("a.h", 8)}
+    ordered = reference.in_source_order(f"<x>\n{said}</x>\n", places.__getitem__)
+    assert [ordered.index(name) for name in ("classC", "structA", "structB")] == sorted(map(ordered.index, names))
+    assert ordered.startswith("<x>\n    <innerclass")
+    assert ordered.endswith("</innerclass>\n</x>\n")

@@ -206,8 +206,7 @@ class Module:
         if self._capsule is None:
             return f"<kernpack module {self.name} {self.version}, closed>"
         count = len(self.functions)
-        functions = "1 function" if count == 1 else f"{count} functions"
-        return f"<kernpack module {self.name} {self.version}, {functions}, from {self.path!r}>"
+        return f"<kernpack module {self.name} {self.version}, {count} function{'s' * (count != 1)}, from {self.path!r}>"
 
     def __copy__(self) -> Module:
         return self

@@ -1,5 +1,5 @@
 // Elements that several threads of a CPU kernel write to: atomics of every type, with C++17 and without a lock. On CUDA devices use
-// atomicAdd and its kin, which CUDA's headers have.
+// atomicAdd and the other atomics of CUDA's headers.
 #ifndef KERNPACK_ATOMIC_H_
 #define KERNPACK_ATOMIC_H_
 
@@ -9,7 +9,7 @@
 
 KP_NAMESPACE_BEGIN
 
-// Replaces *to by f(*to) as one step, and returns what was there before. f is called again where another thread was faster, so it
+// Replaces *to by f(*to) as one step, and returns the old value. f is called again if another thread was faster, so it
 // must have no effect but its value. Orders no other memory (relaxed): the end of kp::parallel_for does.
 template <class T, class F>
 T atomic_update(T* to, F f) {
@@ -32,8 +32,8 @@ std::false_type is_complex(const void*);
 
 }  // namespace detail
 
-// *to += value as one step; returns what was there before. The two parts of a std::complex are a step each. Sums of floating-point numbers depend on the order in which threads come,
-// so a kernel that uses it isn't `deterministic`.
+// *to += value as one step; returns the old value. The two parts of a std::complex are a step each. Sums of floating-point numbers
+// depend on the order in which threads come, so a kernel that uses it isn't `deterministic`.
 template <class T>
 T atomic_add(T* to, typename std::common_type<T>::type value) {
   if constexpr (std::is_integral<T>::value) {

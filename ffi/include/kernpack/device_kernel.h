@@ -42,8 +42,9 @@ struct Extent3 {
 // block may have more threads than are left: the kernel compares its index with the count, as examples/devices does.
 constexpr Extent3 any_block{0, 0, 0};
 
-// An argument of a launch, kp::LocalMemory{256 * sizeof(float)}: `bytes` bytes of the work-group's local memory. On OpenCL a __local parameter; on CUDA dynamic shared memory
-// (`extern __shared__`), which isn't a parameter: of several arguments each begins at the next multiple of 16 bytes.
+// An argument of a launch, kp::LocalMemory{256 * sizeof(float)}: `bytes` bytes of the work-group's local memory. On OpenCL a __local
+// parameter; on CUDA dynamic shared memory (`extern __shared__`), which isn't a parameter: if there are several such arguments, each
+// begins at the next multiple of 16 bytes.
 struct LocalMemory {
   uint32_t bytes;
 };

@@ -10,8 +10,8 @@
 
 KP_NAMESPACE_BEGIN
 
-// Random numbers by position. The algorithm is Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011). It passes
-// BigCrush; it isn't for secrets.
+// Random numbers by position. The algorithm is Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
+// 2, 3 (SC 2011). It passes BigCrush. Don't use it for secrets.
 //
 //   const kp::Philox random{{seed, 0}};
 //   for (int64_t i = 0; i < out.size(); ++i) out[i] = random(i).uniform(0);  // the same on any number of threads

@@ -93,6 +93,12 @@ def test_spawned_workers(k):
     np.testing.assert_array_equal(result, [2, 2, 2])
 
 
+def test_a_module_is_shown_with_the_number_of_its_functions(k):
+    assert repr(k) == f"<kernpack module {k.name} {k.version}, {len(k.functions)} functions, from {k.path!r}>"
+    one = kernpack.load_inline("int one() { return 1; }", ["one"], name="only_one")
+    assert repr(one).startswith("<kernpack module only_one 0, 1 function, from ")
+
+
 def test_closed_modules_say_so(k):
     module = kernpack.load(k.path)
     module.close()

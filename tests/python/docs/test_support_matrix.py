@@ -67,7 +67,7 @@ def test_dates_are_months_and_have_a_source() -> None:
     for what, version, released, until, source in _dates():
         assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", released), (what, version)
         assert re.match(r"20\d\d-(0[1-9]|1[0-2])|ended|names no date", until), (what, version)
-        assert source == "the same" or re.fullmatch(r"\[.+\]\(https://\S+\)", source), (what, version)
+        assert re.fullmatch(r"\[.+\]\(https://\S+\)", source), (what, version)
 
 
 def test_the_oldest_torch_is_the_one_that_the_code_asks_for() -> None:

@@ -185,7 +185,10 @@ def _packages() -> Iterator[Finding]:
             yield Finding(f"package {name}", BROKEN, str(error), mend)
         else:
             libraries = "".join(f", {library} at {path}" for library, path in module_libraries(module).items())
-            yield Finding(f"package {name}", OK, f"{module.version}, {len(module.functions)} functions{libraries}")
+            count = len(module.functions)
+            yield Finding(
+                f"package {name}", OK, f"{module.version}, {count} function{'s' * (count != 1)}{libraries}"
+            )
 
 
 def _distribution(module: str) -> str | None:

@@ -128,7 +128,7 @@ class Invocation {
   WorkspaceView workspace_;
 };
 
-// args: the parameters in order, trailing ones with defaults left out at will; or all parameters and then a destination for each
+// args: the parameters in order, trailing ones with defaults left out as wanted; or all parameters and then a destination for each
 // result: then *result stays NONE. Else *result is the TENSOR, or an ARRAY of several.
 inline int Invoke(const uint32_t* program, const char* function, const KpAny* args, int32_t n, KpAny* result,
                   const InvokePolicy& policy) {

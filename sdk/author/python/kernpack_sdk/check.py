@@ -324,7 +324,7 @@ def describe(path: Path) -> str:
         return f"ok, {size}, no private key in it"
     so = elf.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
-    what = "a backend" if abi.is_backend(so.exports) else f"{aliases} functions"
+    what = "a backend" if abi.is_backend(so.exports) else f"{aliases} function{'s' * (aliases != 1)}"
     return f"ok, {size}, {what}, needs {', '.join(named_libraries(so)) or 'nothing'}, {hosts.read(path)}"
 
 

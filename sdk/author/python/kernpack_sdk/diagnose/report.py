@@ -81,8 +81,8 @@ def _cut(texts: list[str], whole: int) -> str:
     shown = "\n\n".join(kept)
     beyond = whole - shown.count("\n") - 1
     if beyond > 0:
-        lines = "1 more line of output is" if beyond == 1 else f"{beyond} more lines of output are"
-        shown += f"\n\n({lines} left out; set {SHOW_ALL}=1 to see all)"
+        count = "1 more line of output is" if beyond == 1 else f"{beyond} more lines of output are"
+        shown += f"\n\n({count} left out; set {SHOW_ALL}=1 to see all)"
     return shown + "\n"
 
 
