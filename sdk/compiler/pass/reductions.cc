@@ -1,4 +1,5 @@
-// `reduce` becomes a loop. With order `any n` the loop keeps n partial results, which are combined behind it.
+// `reduce` becomes a loop. With order `any n` the loop keeps n partial results, which are combined behind it. Neighbours over the same
+// range share a loop.
 // Before:
 //   func f(x: f32[N]) -> (o: f32[1]) {
 //     o[0] = reduce(+, i in 0..N, sequential, x[i])
@@ -22,6 +23,7 @@
 
 #include "ir/take_in.h"
 #include "pass/each.h"
+#include "pass/shared_reductions.h"
 #include "pass/steps.h"
 #include "pass/widen.h"
 
@@ -46,8 +48,29 @@ Expr Next(Op op, const Expr& so_far, const Expr& value, Block* out) {
 
 class ReductionLowerer : public Hoister {
  public:
+  Block MutateBlock(const Block& block) override {
+    Block out;
+    std::vector<std::unordered_map<const ExprNode*, Expr>> values(block.size());  // of each statement's reductions
+    for (size_t i = 0; i < block.size(); ++i) {
+      const std::vector<SharedReduction> shared =
+          FindShared(block, i, [&](size_t at, const Expr& e) { return values[at].count(e.get()) != 0; });
+      if (shared.size() > 1) {
+        Block outer = TakeBefore();
+        const std::vector<Expr> all = Together(shared);
+        for (size_t k = 0; k < all.size(); ++k) values[shared[k].statement][shared[k].reduction.get()] = all[k];
+        for (Stmt& s : TakeBefore()) out.push_back(std::move(s));
+        *Place() = std::move(outer);
+      }
+      done_ = values[i];
+      MutateStmt(block[i], &out);
+      done_.clear();
+    }
+    return out;
+  }
+
   Expr MutateExpr(const Expr& e) override {
     if (e->op != Op::kReduce) return Hoister::MutateExpr(e);
+    if (const auto known = done_.find(e.get()); known != done_.end()) return known->second;
     const Reduction& r = std::get<Reduction>(e->detail);
     const Expr begin = MutateExpr(e->args[0]), end = MutateExpr(e->args[1]);
     if (IsArg(r.op)) return Arg(r, begin, end, e->args[2]);
@@ -57,7 +80,7 @@ class ReductionLowerer : public Hoister {
     Before(Alloc(partial));
     Block loops;
     if (r.lanes && CanWiden(e->args[2])) {
-      loops = VectorLoop(r, begin, end, MutateExpr(e->args[2]), partial, neutral);
+      loops = VectorLoop(begin, end, {{r, MutateExpr(e->args[2]), partial, neutral}});
     } else {
       loops = ScalarLoop(r, begin, end, e->args[2], partial, neutral);
     }
@@ -66,6 +89,8 @@ class ReductionLowerer : public Hoister {
   }
 
  private:
+  std::unordered_map<const ExprNode*, Expr> done_;  // reductions of the statement that have a loop already
+
   // The place of the first largest or smallest value, in a loop that keeps both.
   Expr Arg(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body) {
     const Type t = r.var->type;
@@ -103,20 +128,50 @@ class ReductionLowerer : public Hoister {
     return all;
   }
 
-  static Block VectorLoop(const Reduction& r, const Expr& begin, const Expr& end, const Expr& body,
-                          const Buffer& partial, const Expr& neutral) {
-    const Type t = r.var->type;
-    const Expr all = AllSlots(r.lanes), so_far = Load(partial, {all});
-    Block out{Store(partial, {all}, Broadcast(neutral, r.lanes))};
-    const Steps steps = MakeSteps(begin, end, r.lanes, &out);
-    const Var step = MakeVar(r.var->name + "_step", t);
-    const Expr base = steps.first + Expr(step) * ConstInt(t, r.lanes);
-    Block turn;
-    const Expr next = Next(r.op, so_far, Widen(body, r.var, base, r.lanes, nullptr), &turn);
-    turn.push_back(Store(partial, {all}, next));
+  // Of one reduction. Those of one loop have as many lanes each, and counters of one type.
+  struct Sum {
+    const Reduction& reduction;
+    Expr body;
+    Buffer partial;
+    Expr neutral;
+  };
+  static Block VectorLoop(const Expr& begin, const Expr& end, const std::vector<Sum>& sums) {
+    const Reduction& first = sums[0].reduction;
+    const Type t = first.var->type;
+    const Expr all = AllSlots(first.lanes);
+    Block out;
+    for (const Sum& s : sums) out.push_back(Store(s.partial, {all}, Broadcast(s.neutral, first.lanes)));
+    const Steps steps = MakeSteps(begin, end, first.lanes, &out);
+    const Var step = MakeVar(first.var->name + "_step", t);
+    const Expr base = steps.first + Expr(step) * ConstInt(t, first.lanes);
+    Block turn, tails;
+    for (const auto& [r, body, partial, neutral] : sums) {
+      const Expr so_far = Load(partial, {all});
+      const Expr next = Next(r.op, so_far, Widen(body, r.var, base, r.lanes, nullptr), &turn);
+      turn.push_back(Store(partial, {all}, next));
+      for (Stmt& s : Tail(r, steps, body, partial)) tails.push_back(std::move(s));
+    }
     out.push_back(For(step, ConstInt(t, 0), steps.count, std::move(turn)));
-    out.push_back(If(steps.rest < steps.last, Tail(r, steps, body, partial)));
+    out.push_back(If(steps.rest < steps.last, std::move(tails)));
     return out;
+  }
+
+  // The values of reductions that share a loop.
+  std::vector<Expr> Together(const std::vector<SharedReduction>& all) {
+    std::vector<Sum> sums;
+    for (const auto& [e, statement] : all) {
+      const Buffer partial =
+          MakeBuffer("partial", e->type, {Expr(std::get<Reduction>(e->detail).lanes)}, Scope::kLocal);
+      Before(Alloc(partial));
+      sums.push_back({std::get<Reduction>(e->detail), MutateExpr(e->args[2]), partial,
+                      Const(e->type, IdentityOf(std::get<Reduction>(e->detail).op, e->type))});
+    }
+    const ExprNode& range = *all[0].reduction;
+    for (Stmt& s : VectorLoop(MutateExpr(range.args[0]), MutateExpr(range.args[1]), sums)) Before(std::move(s));
+    std::vector<Expr> values;
+    for (const Sum& s : sums)
+      values.push_back(Bind("reduced", Joined(s.reduction.op, Load(s.partial, {AllSlots(s.reduction.lanes)}))));
+    return values;
   }
 
   // The rest after the whole steps. Wide partial results add the rest in parts, in a loop, which is less code than all

@@ -1,11 +1,17 @@
-"""Kernels in Python, written the obvious way and scheduled by default, on one thread: against torch's ops."""
+"""Kernels in Python, written the obvious way, on one thread, against torch's ops: the table of docs/python_kernels.md.
+
+Those without a schedule of their own are scheduled by default. Seven are the kernels of examples/ship_python.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from math import exp, sqrt
+from types import ModuleType
 from typing import Any
 
 import kernpack
@@ -17,6 +23,8 @@ from kernpack_compiler.lang import bf16, f32, i8, i32
 from kit import Kit
 from report import Row, timed_row
 from torch.nn import functional
+
+import build
 
 Pair = tuple[Callable[[], Any], Callable[[], Any], float]  # ours, torch's, the goal
 
@@ -156,6 +164,66 @@ def _layer_norm_backward() -> Pair:
     return partial(layer_norm_backward, d_out, x, weight, mean.view(-1), rstd.view(-1)), theirs, 1.0
 
 
+@cache
+def _shipped() -> ModuleType:
+    path = build.ROOT / "examples" / "ship_python" / "ten_kernels.py"
+    spec = importlib.util.spec_from_file_location("ten_kernels", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _softmax() -> Pair:
+    x = torch.randn(1024, 1024)
+    return partial(_shipped().softmax, x), partial(torch.softmax, x, -1), 1.0
+
+
+def _stencil() -> Pair:
+    x, cross = torch.randn(1024, 1024), torch.tensor([[[[0.0, -1, 0], [-1, 4, -1], [0, -1, 0]]]])
+    theirs = lambda: functional.gelu(functional.conv2d(x[None, None], cross, padding=1)[0, 0])  # noqa: E731
+    return partial(_shipped().stencil, x), theirs, 1.0
+
+
+def _topk() -> Pair:
+    x = torch.randn(1024, 1024)
+    return lambda: _shipped().topk(x)[0], lambda: torch.topk(x, 4).values, 1.0
+
+
+def _cumsum() -> Pair:
+    x = torch.randn(1024, 1024)
+    return partial(_shipped().cumsum, x), partial(torch.cumsum, x, 1), 1.0
+
+
+def _segment_sum() -> Pair:
+    x, segment = torch.randn(8192, 64), torch.arange(8192) % 100
+    ours, theirs = torch.zeros(2, 100, 64).unbind()
+
+    def add() -> torch.Tensor:
+        _shipped().segment_sum(x, segment, ours)
+        return ours
+
+    return add, partial(theirs.index_add_, 0, segment, x), 1.0
+
+
+def _rope() -> Pair:
+    x, angle = torch.randn(512, 8, 64), torch.randn(512, 32)
+    cosine, sine = angle.cos(), angle.sin()
+
+    def theirs() -> torch.Tensor:
+        (a, b), c, s = x.chunk(2, -1), cosine[:, None], sine[:, None]
+        return torch.cat((a * c - b * s, a * s + b * c), -1)
+
+    return partial(_shipped().rope, x, cosine, sine), theirs, 1.0
+
+
+def _histogram() -> Pair:
+    x = torch.randint(0, 256, (1 << 20,), dtype=torch.uint8)
+    theirs = lambda: torch.bincount(torch.bitwise_right_shift(x, 4), minlength=16)  # noqa: E731
+    return partial(_shipped().histogram, x), theirs, 1.0
+
+
 PAIRS = {
     "attention, causal, 8 x 512 x 64": _attention,
     "conv2d NHWC, loops over taps, 2 x 32 x 32 x 64, 3 x 3 x 64": partial(_conv, conv_taps),
@@ -163,4 +231,11 @@ PAIRS = {
     "int8 product with scales, 256 x 512 x 512": _int8,
     "bf16 product, 256 x 512 x 512": _bf16,
     "layer norm backward, 1024 x 768": _layer_norm_backward,
+    "softmax, 1024 x 1024": _softmax,
+    "stencil with GELU, 1024 x 1024": _stencil,
+    "largest four of each row, 1024 x 1024": _topk,
+    "running sums, 1024 x 1024": _cumsum,
+    "sums of 100 segments, 8192 x 64": _segment_sum,
+    "rotary embedding, 512 x 8 x 64": _rope,
+    "histogram of 1,048,576 bytes": _histogram,
 }

@@ -23,6 +23,7 @@ struct Column {
 inline Runner Interpreted(const IRModule& module, std::byte undefined = std::byte{0}) {
   InterpretOptions options;
   options.undefined = undefined;
+  options.max_steps = uint64_t{1} << 24;  // a function that is made smaller may lose what ends its `while`
   return [module, options](const std::string& f, const std::vector<KpAny>& args) {
     return CatchMessage([&] { Interpret(module, f, args, nullptr, options); });
   };

@@ -28,8 +28,12 @@ enum class Feature {
   kCallInLoop,
   kLaunch,
   kShared,
+  kWhile,
+  kBreak,
+  kContinue,
+  kArg,
 };
-inline constexpr size_t kFeatures = static_cast<size_t>(Feature::kShared) + 1;
+inline constexpr size_t kFeatures = static_cast<size_t>(Feature::kArg) + 1;
 using Features = std::bitset<kFeatures>;
 
 // The place where a function runs: host code may call functions in loops, and device code has launches of its own.
@@ -60,6 +64,10 @@ inline constexpr Share kShares[kFeatures] = {
     {Feature::kCallInLoop, "a call in a loop", 10, 0},
     {Feature::kLaunch, "a launch", 0, 15},
     {Feature::kShared, "shared memory and a barrier", 0, 5},
+    {Feature::kWhile, "a while", 10, 10},
+    {Feature::kBreak, "a break", 10, 10},
+    {Feature::kContinue, "a continue", 10, 10},
+    {Feature::kArg, "an argmax or argmin", 15, 15},
 };
 
 class FeatureFinder : public Visitor {
@@ -75,6 +83,7 @@ class FeatureFinder : public Visitor {
       for (size_t d = 0; d < dimensions; ++d) Add(Feature::kGather, Loads(e->args[d]));
     }
     if (e->op == Op::kReduce) {
+      Add(Feature::kArg, IsArg(std::get<Reduction>(e->detail).op));
       Add(Feature::kAnyOrder, std::get<Reduction>(e->detail).lanes > 0);
       Add(Feature::kReduceToBound, Uses(e->args[0], loops_) || Uses(e->args[1], loops_));
     }
@@ -106,6 +115,16 @@ class FeatureFinder : public Visitor {
         Add(Feature::kCall, true);
         Add(Feature::kCallInLoop, in_loops_ > 0);
         for (const Stmt& inner : module_.Find(s->name)->body) Add(Feature::kCallOfCall, inner->kind == StmtKind::kCall);
+        break;
+      case StmtKind::kWhile:
+        Add(Feature::kWhile, true);
+        ++in_loops_;
+        break;
+      case StmtKind::kBreak:
+        Add(Feature::kBreak, true);
+        break;
+      case StmtKind::kContinue:
+        Add(Feature::kContinue, true);
         break;
       case StmtKind::kLaunch:
         Add(Feature::kLaunch, true);

@@ -82,6 +82,18 @@ class RandomExpr {
   }
   Expr ReducedToBound(Type type) { return ReducedTo(type, OneOf(bounds), Below(2) ? 2 << Below(4) : 0, 2); }
 
+  // The place of the largest or smallest of some values, of which several may be equal, or -1.
+  Expr Placed(bool to_bound) {
+    Type type = AnyType();
+    while (IsBool(type)) type = AnyType();
+    const Expr end = to_bound && !bounds.empty() ? OneOf(bounds) : Below(2) ? n : Expr(Below(12));
+    const Var j = MakeVar("j", kI64);
+    scalars.push_back(Expr(j));
+    const Expr body = Make(type, 2);
+    scalars.pop_back();
+    return Reduce(Below(2) ? Op::kArgMax : Op::kArgMin, j, Expr(Below(3)), end, 0, body);
+  }
+
   // Two values as one.
   Expr Joined(const Expr& a, const Expr& b) { return Binary(OneOf(Reductions(a->type)), a, b); }
 

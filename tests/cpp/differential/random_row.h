@@ -19,7 +19,11 @@ class RandomRow {
             {Feature::kWorkspaceOfLoop, &RandomRow::Workspace},
             {Feature::kBoundOfLoop, &RandomRow::BoundOfLoop},
             {Feature::kBoundOfValue, &RandomRow::BoundOfValue},
-            {Feature::kCallInLoop, &RandomRow::Call}});
+            {Feature::kCallInLoop, &RandomRow::Call},
+            {Feature::kWhile, &RandomRow::While},
+            {Feature::kBreak, &RandomRow::Break},
+            {Feature::kContinue, &RandomRow::Continue},
+            {Feature::kArg, &RandomRow::Arg}});
     StoreAll();
     Branches();
   }
@@ -61,6 +65,7 @@ class RandomRow {
   void Gather() { s_.Let("g", e_.Gathered(e_.AnyType())); }
   void AnyOrder() { s_.Let("r", e_.ReducedInAnyOrder(e_.AnyType(), e_.Below(2) != 0)); }
   void ReduceToBound() { s_.Let("b", e_.ReducedToBound(e_.AnyType())); }
+  void Arg() { s_.Let("place", e_.Placed(e_.Below(3) != 0)); }
   void Local() { e_.readable.push_back(s_.Local()); }
 
   // Memory of this iteration, as long as a tensor.
@@ -81,8 +86,7 @@ class RandomRow {
   void Accumulate(Expr bound, bool of_loops) {
     const Type t = e_.AnyType();
     if (e_.Below(4) == 0) return Vectors(t, bound);
-    const Buffer sums = f_.Alloc(s_.Name("sums"), t, {Expr(4)});
-    s_.Fill(sums);
+    const Buffer sums = Sums(t);
     const auto add = [&](const Expr& v) {
       const Expr at = Binary(Op::kFloorMod, v, Expr(4));
       f_.Store(sums, {at}, e_.Joined(Load(sums, {at}), e_.Make(t, 3)), e_.Below(4) ? Expr() : e_.Make(kBool, 1));
@@ -109,6 +113,49 @@ class RandomRow {
     const auto store = [&](const Expr& v) { f_.Store(wide, {v}, e_.Make(t, 3)); };
     s_.Loop("v", Expr(0), Binary(Op::kMin, bound, Expr(32)), store, ForKind::kVectorized, Lanes(ForKind::kVectorized));
     e_.readable.push_back(wide);
+  }
+
+  // A few rounds, after each of which what they computed decides whether there is another.
+  void While() {
+    const Type t = e_.AnyType();
+    const Buffer round = f_.Alloc(s_.Name("round"), kI64, {Expr(1)}), sums = Sums(t);
+    f_.Store(round, {Expr(0)}, Expr(e_.Below(3)));
+    const Expr rounds = Load(round, {Expr(0)});
+    const Expr goes_on = rounds < Expr(2 + e_.Below(6));
+    f_.While(e_.Below(2) ? goes_on : goes_on & e_.Make(kBool, 2), [&] {
+      s_.Inside([&] {
+        f_.Store(round, {Expr(0)}, rounds + Expr(1 + e_.Below(2)));
+        if (e_.Below(3) == 0) f_.If(e_.Make(kBool, 2), [&] { e_.Below(2) ? f_.Break() : f_.Continue(); });
+        Add(sums, rounds);
+      });
+    });
+    e_.readable.push_back(sums);
+  }
+  void Break() {
+    LeftLoop([&] { f_.Break(); });
+  }
+  void Continue() {
+    LeftLoop([&] { f_.Continue(); });
+  }
+  // A loop that some rounds leave early.
+  void LeftLoop(const std::function<void()>& leave) {
+    const Type t = e_.AnyType();
+    const Buffer sums = Sums(t);
+    s_.Loop("v", Expr(e_.Below(2)), Expr(3 + e_.Below(6)), [&](Expr v) {
+      if (e_.Below(2)) Add(sums, v);
+      f_.If(e_.Make(kBool, 2), leave);
+      Add(sums, v);
+    });
+    e_.readable.push_back(sums);
+  }
+  Buffer Sums(Type t) {
+    const Buffer sums = f_.Alloc(s_.Name("sums"), t, {Expr(4)});
+    s_.Fill(sums);
+    return sums;
+  }
+  void Add(const Buffer& sums, const Expr& v) {
+    const Expr at = Binary(Op::kFloorMod, v, Expr(4));
+    f_.Store(sums, {at}, e_.Joined(Load(sums, {at}), e_.Make(sums->element, 3)));
   }
 
   void Call() {

@@ -31,7 +31,7 @@ Column Refusing() {
 
 // Of some cases with a schedule, the first that a wrong column fails on.
 RandomCase FirstFailing(const Draw& draw, const Column& column) {
-  for (uint64_t seed = 0; seed < 200; ++seed) {
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
     const RandomCase c = draw(seed);
     if (!c.trace.empty() && !Disagreement({c}, "wrong", column).empty()) return c;
   }

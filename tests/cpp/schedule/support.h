@@ -91,6 +91,9 @@ inline std::vector<std::byte> GetResults(const PrimFunc& f, const std::vector<in
       if (a.type == kF64) a.as<double>()[i] = v;
       if (a.type == kI32) a.as<int32_t>()[i] = static_cast<int32_t>(v);
       if (a.type == kernpack::i8) a.as<int8_t>()[i] = static_cast<int8_t>(static_cast<int>(v) % 100);
+      if (a.type == kernpack::u8) a.as<uint8_t>()[i] = static_cast<uint8_t>(static_cast<int>(v) & 255);
+      if (a.type == kernpack::i16) a.as<int16_t>()[i] = static_cast<int16_t>(static_cast<int>(v) * 32);
+      if (a.type == kernpack::u16) a.as<uint16_t>()[i] = static_cast<uint16_t>(static_cast<int>(v) * 64);
       if (a.type == kernpack::bf16) {
         const float f = static_cast<float>(static_cast<int>(v * 8)) / 8;
         a.as<uint16_t>()[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16);

@@ -86,3 +86,52 @@ def test_python_quotients_and_remainders_tell_iterations_apart() -> None:
 
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     assert np.array_equal(kc.build(ir.IRModule([double], "doubles"), "llvm").double(x), x * 2)
+
+
+# Ways to multiply small integers: two or four elements of a sum in one instruction where the processor has it.
+INTEGERS = [("i8", "i8"), ("u8", "i8"), ("i8", "u8"), ("u8", "u8"), ("i16", "i16"), ("i16", "u8"), ("u16", "i8")]
+PROCESSORS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "host")
+
+
+def _processor(name: str) -> str:
+    if name == "host":
+        return str(kc.Target.from_device("cpu"))
+    level = str(kc.Target.from_device("cpu"))
+    known = [one for one in ("x86-64-v2", "x86-64-v3", "x86-64-v4") if f"-mcpu={one}" in level]
+    if not known or name > known[0]:
+        pytest.skip(f"this machine can't run code for {name}")
+    return f"llvm -mcpu={name}"
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_products_of_small_integers_are_exact(processor: str) -> None:
+    if "llvm" not in kc.list_generators():
+        pytest.skip("this build has no generator of kind llvm")
+    target = _processor(processor)
+    functions = []
+    for a, b in INTEGERS:
+        product = "reduce(+, k in 0..K, any 16, i32(a[i, k]) * i32(b[{}]))"
+        for name, shape, at, result, value in (
+            (f"sums_{a}_{b}", "N, K", "j, k", "i32", "{}"),
+            (f"scaled_{a}_{b}", "K, N", "k, j", "f32", "f32({}) * 0.5"),
+        ):
+            functions.append(
+                f"func {name}(a: {a}[M, K], b: {b}[{shape}]) -> (o: {result}[M, N]) {{ for i in 0..M {{ "
+                f"for j in 0..N {{ o[i, j] = {value.format(product.format(at))} }} }} }}"
+            )
+    module = kc.build(ir.IRModule.parse(f'module "integers_{hash(target) % 1000}" ' + " ".join(functions)), target)
+    random = np.random.default_rng(1)
+    for a, b in INTEGERS:
+        for m, k, n in ((13, 37, 70), (5, 4, 3), (24, 64, 128), (4, 1, 33), (6, 0, 5)):
+            left, right = (
+                random.choice([np.iinfo(t).min, np.iinfo(t).max, -1 if t[0] == "i" else 1, 3], shape).astype(t)
+                for t, shape in ((_numpy(a), (m, k)), (_numpy(b), (n, k)))
+            )
+            wanted = (left.astype(np.int64) @ right.astype(np.int64).T).astype(np.int32)
+            np.testing.assert_array_equal(getattr(module, f"sums_{a}_{b}")(left, right), wanted, err_msg=f"{a} {b}")
+            scaled = getattr(module, f"scaled_{a}_{b}")(left, np.ascontiguousarray(right.T))
+            np.testing.assert_array_equal(scaled, wanted.astype(np.float32) * np.float32(0.5), err_msg=f"{a} {b}")
+
+
+def _numpy(name: str) -> str:
+    return {"i": "int", "u": "uint"}[name[0]] + name[1:]

@@ -96,6 +96,7 @@ llvm::Value* FunctionGenerator::E(const Expr& e) {
     default:
       break;
   }
+  if (llvm::Value* products = WordProducts(*e)) return products;
   llvm::Value* a = arg(0);
   if (!HasTwoOperands(ClassOf(e->op))) return values_.Unary(e->op, e->args[0]->type, a);
   return values_.Binary(e->op, e->args[0]->type, a, arg(1));

@@ -58,6 +58,8 @@ class FunctionGenerator {
   llvm::Value* E(const Expr& e);
   llvm::Value* Index(const Expr& e) { return E(Cast(kI64, e)); }
   llvm::Value* CallExtern(const ExprNode& e);
+  // Products of the parts of words and their sum, by one instruction; null where `e` is anything else.
+  llvm::Value* WordProducts(const ExprNode& e);
   llvm::Value* StrictValue(const Expr& e);
   llvm::Value* Fenced(llvm::Value* value);
   llvm::Value* VariableValue(const Var& var);

@@ -15,6 +15,8 @@ struct Level {
   std::string features;  // "+aes,-fma"
   bool native_f16 = false;  // converts f16 itself
   int masked_bits = 0;  // of the narrowest elements that it loads and stores under a mask; 0: none
+  // Of the widest vector whose pairs of 16-bit integers, or fours of bytes, it multiplies and adds; 0: of none.
+  int pair_bits = 0, byte_bits = 0;
 };
 
 // Has LLVM generate the function for that CPU.

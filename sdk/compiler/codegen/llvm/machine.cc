@@ -100,9 +100,11 @@ Level LlvmMachine::MakeLevel(const std::string& suffix, const std::string& targe
     KP_THROW(ValueError) << "target: mcpu: LLVM knows no processor '" << cpu << "' of " << triple_;
   }
   // Every other processor converts f16 and is asked for no masks. LLVM ends the process over a feature of another architecture.
-  if (!llvm::Triple(triple_).isX86()) return {suffix, target, cpu, features, true, 0};
+  if (!llvm::Triple(triple_).isX86()) return {suffix, target, cpu, features, true, 0, 0, 0};
   const int masked_bits = info->checkFeatures("+avx512bw,+avx512vl") ? 8 : info->checkFeatures("+avx") ? 32 : 0;
-  return {suffix, target, cpu, features, info->checkFeatures("+f16c"), masked_bits};
+  const int pair_bits = info->checkFeatures("+avx512bw") ? 512 : info->checkFeatures("+avx2") ? 256 : 128;
+  const int byte_bits = info->checkFeatures("+avx512vnni,+avx512vl") ? 512 : info->checkFeatures("+avxvnni") ? 256 : 0;
+  return {suffix, target, cpu, features, info->checkFeatures("+f16c"), masked_bits, pair_bits, byte_bits};
 }
 
 Level LlvmMachine::OwnLevel() const {

@@ -7,6 +7,7 @@
 #include "ir/race.h"
 #include "ir/uses.h"
 #include "pass/widen.h"
+#include "schedule/arithmetic.h"
 #include "schedule/default/nests.h"
 #include "schedule/default/rows.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 // Rows are of unknown length, mostly hundreds of elements.
 constexpr int kGrainOfRows = 8;
+// Sums that share a loop.
+constexpr int64_t kSeveral = 4;
 
 class Annotator {
  public:
@@ -54,7 +57,15 @@ class Annotator {
         out->insert(out->end(), tiles->begin(), tiles->end());
         return;
       }
-      Loop(&copy, in_parallel);
+      const bool independent = IsIndependentLoop(*s, nullptr);
+      if (independent &&
+          (Groups(*s, in_parallel, out) || (in_parallel && machine_.kind == Processor::kCpu && Several(*s, out))))
+        return;
+      if (const std::optional<Block> strips = independent ? std::nullopt : Strips(*s)) {
+        for (const Stmt& one : *strips) One(one, true, out);
+        return;
+      }
+      Loop(&copy, independent, in_parallel);
     }
     out->push_back(std::make_shared<const StmtNode>(std::move(copy)));
   }
@@ -72,8 +83,66 @@ class Annotator {
     return out;
   }
 
-  void Loop(StmtNode* s, bool in_parallel) {
-    const bool independent = IsIndependentLoop(*s, nullptr);
+  std::optional<Block> Strips(const StmtNode& s) {
+    if (machine_.kind != Processor::kCpu) return std::nullopt;
+    return DistributeLoop(s,
+                          [&](const StmtNode& loop, const StmtNode* outer) { return IsIndependentLoop(loop, outer); });
+  }
+  // Iterations that each compute sums, some at a time: what they read in common is read once, and their loops are one.
+  static bool Several(const StmtNode& s, Block* out) {
+    const auto is_plain = [](const Stmt& one) {
+      return one->kind == StmtKind::kLet || (one->kind == StmtKind::kStore && !one->mask);
+    };
+    if (s.var->type != kI64 || !std::all_of(s.body.begin(), s.body.end(), is_plain) || !SumsInAnyOrder(s.body))
+      return false;
+    const Expr &begin = s.args[0], &end = s.args[1];
+    const Var group = MakeVar(s.var->name + "_o", kI64), one = MakeVar(s.var->name + "_i", kI64),
+              rest = MakeVar(s.var->name, kI64);
+    const Expr count = Quotient(Larger(Difference(end, begin), Expr(0)), kSeveral);
+    const Expr first = Sum(begin, Product(Expr(group), Expr(kSeveral)));
+    const Block several = CloneBlock(s.body, {{s.var.get(), Sum(first, Expr(one))}});
+    out->push_back(For(group, Expr(0), count, {For(one, Expr(0), Expr(kSeveral), several, ForKind::kUnrolled)}));
+    out->push_back(
+        For(rest, Sum(begin, Product(count, Expr(kSeveral))), end, CloneBlock(s.body, {{s.var.get(), Expr(rest)}})));
+    return true;
+  }
+  // True if each statement's sum can be computed in vectors, and there is one.
+  static bool SumsInAnyOrder(const Block& block) {
+    class Finder : public Visitor {
+     public:
+      bool any = false, all = true;
+      void VisitExpr(const Expr& e) override {
+        if (e->op == Op::kReduce) {
+          const bool in_vectors = std::get<Reduction>(e->detail).lanes > 0 && CanWiden(e->args[2]);
+          any = any || in_vectors;
+          all = all && in_vectors;
+        }
+        Visitor::VisitExpr(e);
+      }
+    } finder;
+    finder.VisitBlock(block);
+    return finder.any && finder.all;
+  }
+
+  // Rows of a loop in groups.
+  bool Groups(const StmtNode& s, bool in_parallel, Block* out) {
+    if (machine_.kind != Processor::kCpu) return false;
+    const std::optional<Block> groups =
+        DistributeRows(s, [&](const StmtNode& loop, const StmtNode* outer) { return IsIndependentLoop(loop, outer); });
+    if (!groups) return false;
+    StmtNode loop = *groups->back();
+    if (!in_parallel) {
+      if (!IsIndependentLoop(loop, nullptr)) return false;
+      loop.for_kind = ForKind::kParallel;
+      loop.lanes = 1;
+    }
+    const CounterScope counting(&facts_, loop.var, loop.args[0], loop.args[1]);
+    loop.body = Run(loop.body, true);
+    out->push_back(std::make_shared<const StmtNode>(std::move(loop)));
+    return true;
+  }
+
+  void Loop(StmtNode* s, bool independent, bool in_parallel) {
     if (independent && CanWiden(s->body) && machine_.kind != Processor::kGpu) {
       s->for_kind = ForKind::kVectorized;
       s->lanes = machine_.Lanes(WidestBits(s->body));

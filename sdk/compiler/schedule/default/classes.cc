@@ -84,21 +84,8 @@ class Writer {
                Expr(group));
   }
 
-  // Names that no other axis or stage has.
-  std::string AxisName(std::string name) const {
-    const auto taken = [&](const StageAxis& a) { return a.var->name == name; };
-    while (std::any_of(all_.spatial.begin(), all_.spatial.end(), taken)) name += "_";
-    return name;
-  }
-  std::string StageName(std::string name) const {
-    const auto is_stage = [&](const Stage& s) { return s.name == name; };
-    const auto is_param = [&](const Param& p) { return p.name() == name; };
-    const auto taken = [&](const std::vector<Stage>& s) { return std::any_of(s.begin(), s.end(), is_stage); };
-    const std::vector<Param>& params = m_.lifted.program.function.params;
-    while (taken(m_.lifted.program.stages) || taken(packs_) || std::any_of(params.begin(), params.end(), is_param))
-      name += "_";
-    return name;
-  }
+  std::string AxisName(std::string name) const { return UnusedAxisName(all_, std::move(name)); }
+  std::string StageName(std::string name) const { return UnusedStageName(m_.lifted.program, packs_, std::move(name)); }
 
   static std::vector<Expr> GetIndices(const Stage& s) {
     std::vector<Expr> out;
@@ -143,41 +130,18 @@ class Writer {
   Expr FromPanels(const Expr& load, const std::unordered_map<const VarNode*, Expr>& values, const Var& step,
                   const Var& member, const Var& group) {
     const bool left = load->buffer()->name == m_.left;
-    const StageAxis& cut = all_.spatial[all_.spatial.size() - (left ? 2 : 1)];
-    const int64_t factor = left ? panels_->rows : panels_->columns;
+    const PanelShape shape{load, all_.spatial[all_.spatial.size() - (left ? 2 : 1)],
+                           left ? panels_->rows : panels_->columns, all_.reduced[0].var};
     const auto axis = [](const char* name, const Expr& extent) { return StageAxis{MakeVar(name, kI64), extent}; };
-    const StageAxis panel = axis("panel", CeilDiv(cut.extent, factor)), lane = axis("lane", Expr(factor));
     const StageAxis g = axis("group", Expr(int64_t{groups_})), m = axis("member", Expr(int64_t{members_})),
                     s = axis("step", Steps());
-    const Expr along = Expr(panel.var) * Expr(factor) + Expr(lane.var), k = Element(s.var, m.var, g.var);
-    const Expr at = values.at(cut.var.get());
-    Stage pack;
-    pack.name = StageName(load->buffer()->name + "_pack");
-    pack.spatial = {panel};
-    std::vector<Expr> from, to{at / Expr(factor)};
-    for (size_t d = 0; d < load->args.size(); ++d) {
-      const Var& var = load->args[d]->var();
-      if (var == cut.var) {
-        from.push_back(along);
-      } else if (var == all_.reduced[0].var) {
-        from.push_back(k);
-      } else {
-        pack.spatial.push_back(axis(("a" + std::to_string(d)).c_str(), load->buffer()->shape[d]));
-        from.emplace_back(pack.spatial.back().var);
-        to.push_back(Substitute(load->args[d], values));
-      }
-    }
-    for (const StageAxis& a : {g, m, s, lane}) pack.spatial.push_back(a);
-    to.insert(to.end(), {Expr(group), Expr(member), Expr(step), at % Expr(factor)});
-    int64_t extent = 0;
-    const bool all_lanes = IsConstInt(cut.extent, &extent) && extent % factor == 0;
-    Expr mask = all_lanes ? Expr() : along < cut.extent;
-    if (!is_whole_) mask = mask ? (k < k_) & mask : k < k_;
-    pack.body = mask ? MaskedLoad(load->buffer(), from, mask, Filler(load->type, left)) : Load(load->buffer(), from);
-    pack.buffer = MakeStageBuffer(pack, load->type);
+    const Expr k = Element(s.var, m.var, g.var);
+    const Stage pack = PackPanels(
+        StageName(load->buffer()->name + "_pack"), shape, {g, m, s},
+        [&](const PanelRead& read) { return read(k, is_whole_ ? Expr() : k < k_, Filler(load->type, left)); });
     (left ? out_.left : out_.right) = pack.name;
     packs_.push_back(pack);
-    return Load(pack.buffer, to);
+    return LoadPanel(pack, shape, {Expr(group), Expr(member), Expr(step)}, values);
   }
 
   // The tree over the axis at place `at` of `parts`, which has `count` values.

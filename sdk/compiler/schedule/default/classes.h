@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_COMPILER_SCHEDULE_DEFAULT_CLASSES_H_
 
 #include "schedule/default/matmul.h"
+#include "schedule/default/panels.h"
 
 namespace kernpack::sdk::ir {
 
@@ -22,11 +23,7 @@ struct InClasses {
   std::string group, member, step;  // axes
 };
 
-// Panels of both operands, in which the elements of one class are next to each other.
-struct Panels {
-  int64_t rows, columns;
-};
-
+// `panels`: of packed operands, in which the elements of one class are next to each other.
 InClasses ByClasses(const Matmul& matmul, const std::optional<Panels>& panels);
 
 }  // namespace kernpack::sdk::ir

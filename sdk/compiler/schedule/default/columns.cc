@@ -4,8 +4,10 @@
 #include <kernpack/sdk/ir/visitor.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "ir/uses.h"
+#include "pass/shared_reductions.h"
 #include "schedule/arithmetic.h"
 #include "schedule/default/nests.h"
 #include "schedule/default/tile.h"
@@ -14,6 +16,7 @@ namespace kernpack::sdk::ir {
 namespace {
 
 constexpr int kMostPartials = 64;
+constexpr int64_t kMiddleVectors = 4;
 constexpr int64_t kMostTileBytes = 16384;  // of partial results, and of one local buffer
 
 bool IsLocal(const Buffer& b) { return b->scope == Scope::kLocal; }
@@ -43,6 +46,8 @@ class Form : public Visitor {
     for (const Stmt& s : body) Statement(*s);
     std::erase_if(kept, [&](const auto& k) { return lost_.count(k.first) || !stored_.count(k.first); });
     for (const auto& [buffer, how] : kept) accumulators += repeated_accesses_.count(buffer);
+    for (size_t i = 0; i < body.size(); ++i)
+      accumulators = std::max(accumulators, FindShared(body, i, [](size_t, const Expr&) { return false; }).size());
   }
 
   void VisitExpr(const Expr& e) override {
@@ -214,12 +219,28 @@ class StripWriter {
 
   Block Strips(int64_t rows, const Expr& first_row, const StmtNode& columns, bool in_parallel) const {
     const Expr &begin = columns.args[0], &end = columns.args[1];
-    const Var strip = MakeVar(columns.var->name + "_o", kI64), part = MakeVar(columns.var->name + "_i", kI64);
+    const Var strip = MakeVar(columns.var->name + "_o", kI64);
     const TileShape whole{rows, shape_.vectors, shape_.lanes}, narrow{rows, 1, shape_.lanes};
     const Expr first = Sum(begin, Product(Expr(strip), Expr(whole.columns())));
-    const Expr in_part = Sum(first, Product(Expr(part), Expr(int64_t{shape_.lanes})));
-    const Stmt rest = For(part, Expr(0), Expr(whole.vectors),
-                          {If(in_part < end, MakeTile(loops_, body_, narrow, first_row, in_part, end))});
+    const auto in_parts = [&](const Var& part, const Expr& from, int64_t count, const TileShape& shape,
+                              const std::function<Block(const Expr& at)>& tile) {
+      const Expr at = Sum(from, Product(Expr(part), Expr(shape.columns())));
+      return For(part, Expr(0), Expr(count), {If(at < end, tile(at))});
+    };
+    const auto one_by_one = [&](const std::string& name, const Expr& from, int64_t count) {
+      return in_parts(MakeVar(columns.var->name + name, kI64), from, count, narrow,
+                      [&](const Expr& at) { return MakeTile(loops_, body_, narrow, first_row, at, end); });
+    };
+    // A wide tile that isn't whole is cut into some of four vectors before it is cut into single ones.
+    const TileShape middle{rows, kMiddleVectors, shape_.lanes};
+    const bool has_middle = whole.vectors > kMiddleVectors && whole.vectors % kMiddleVectors == 0;
+    const Stmt rest = !has_middle ? one_by_one("_i", first, whole.vectors)
+                                  : in_parts(MakeVar(columns.var->name + "_m", kI64), first,
+                                             whole.vectors / kMiddleVectors, middle, [&](const Expr& at) {
+                                               return Block{If(Sum(at, Expr(middle.columns())) <= end,
+                                                               MakeTile(loops_, body_, middle, first_row, at, Expr()),
+                                                               {one_by_one("_i", at, kMiddleVectors)})};
+                                             });
     return {For(strip, Expr(0), CeilDiv(Difference(end, begin), whole.columns()),
                 {If(Sum(first, Expr(whole.columns())) <= end, MakeTile(loops_, body_, whole, first_row, first, Expr()),
                     {rest})},
@@ -265,8 +286,13 @@ std::optional<Block> RowsAndColumns(const StmtNode& loop, const IsIndependent& i
 std::optional<Block> ScheduleColumns(const StmtNode& loop, const IsIndependent& is_independent, bool in_parallel,
                                      const Processor& machine) {
   if (machine.kind != Processor::kCpu || loop.kind != StmtKind::kFor || loop.for_kind != ForKind::kSerial ||
-      loop.body.empty() || !is_independent(loop, nullptr))
+      loop.body.empty())
     return std::nullopt;
+  if (!is_independent(loop, nullptr)) {  // it adds up, for all columns of the loops inside
+    const Stmt columns = Columns().Of({std::make_shared<const StmtNode>(loop)});
+    if (!columns || !is_independent(*columns, nullptr)) return std::nullopt;
+    return MakeTiles(nullptr, *columns, in_parallel, machine);
+  }
   // Rows are the innermost loop that can be: of neighbours in memory, and with all of a column's work inside.
   const StmtNode& inner = *loop.body[0];
   if (loop.body.size() == 1 && inner.kind == StmtKind::kFor && is_independent(inner, &loop) &&

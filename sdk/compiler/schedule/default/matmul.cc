@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/default/classes.h"
+#include "schedule/default/words.h"
 
 namespace kernpack::sdk::ir {
 namespace {
@@ -27,11 +28,6 @@ int FindDim(const ExprNode& load, const Var& var) {
   return -1;
 }
 
-// How often the variable is an index of the load.
-long TimesUsed(const ExprNode& load, const Var& var) {
-  return std::count_if(load.args.begin(), load.args.end(), [&](const Expr& i) { return i->var() == var; });
-}
-
 // The columns of a stage in vectors, one after another without a loop.
 void UnrollVectors(Schedule* s, const std::string& stage, const std::string& column, const std::string& around,
                    int lanes, Tail tail) {
@@ -51,6 +47,11 @@ class Stages {
         local(classes_ ? schedule.CacheWrite(classes_->sums) : SumsApart(&schedule, m)),
         sum(classes_ ? classes_->step : m.sum) {
     if (!panels) return;
+    if (m.sums_at) {
+      right = m.right;
+      left = m.left;
+      return;
+    }
     right = classes_ ? classes_->right : schedule.Pack(m.right, local, m.right_dim, panels->columns);
     left = classes_ ? classes_->left : schedule.Pack(m.left, local, m.left_dim, panels->rows);
   }
@@ -97,18 +98,35 @@ Schedule RowSchedule(const Matmul& m, const Processor& machine) {
   return std::move(s);
 }
 
-Schedule TileSchedule(const Matmul& m, const Processor& machine) {
-  const std::string& out = m.lifted.stage().name;
-  const int lanes = machine.Lanes(m.sums().body->type.bits);
+// The sums of what is next to each other: of columns of the right operand, or of its rows.
+void SumUp(Schedule* s, const Matmul& m, int lanes) {
+  std::vector<std::string> axes = s->Axes(m.excess);  // that of the sum is the last one
+  if (m.right_is_transposed) {
+    s->Vectorize(m.excess, axes.back(), lanes * 4);
+    s->Parallel(m.excess, axes[0]);
+    return;
+  }
+  std::swap(axes[axes.size() - 2], axes.back());
+  s->Reorder(m.excess, axes);
+  s->Vectorize(m.excess, axes.back(), lanes);
+  if (axes.size() > 2) s->Parallel(m.excess, axes[0]);
+}
+
+Schedule TileSchedule(const Matmul& matmul, const Processor& machine) {
+  const int lanes = machine.Lanes(matmul.sums().body->type.bits);
   // Two vectors wide, and as many rows as leave registers for both operands.
   const int64_t rows = machine.vector_bytes == 64 ? 12 : 6, columns = 2 * lanes;
   // Panels of the right matrix that stay in a cache while those of the left one pass.
   const int64_t block = std::max<int64_t>(kBlockColumns, columns);
-  Stages stages(m, Panels{rows, block});
+  const Panels panels{rows, block};
+  const Matmul m = InWords(matmul, panels, machine).value_or(matmul);
+  const std::string& out = m.lifted.stage().name;
+  Stages stages(m, panels);
   Schedule& s = stages.schedule;
   s.Parallel(stages.right, "panel");
   s.Parallel(stages.left, "panel");
   if (!m.right_is_transposed) s.Vectorize(stages.right, "lane", lanes);
+  if (!m.excess.empty()) SumUp(&s, m, lanes);
 
   const auto [row_tile, row] = s.Split(out, m.row, rows, Tail::kMasked);  // a test per row; the sums are of whole tiles
   const auto [column_block, in_block] = s.Split(out, m.column, block);
@@ -165,6 +183,10 @@ std::optional<Matmul> MatchSums(const Lifted& lifted) {
 
 }  // namespace
 
+long TimesUsed(const ExprNode& load, const Var& var) {
+  return std::count_if(load.args.begin(), load.args.end(), [&](const Expr& i) { return i->var() == var; });
+}
+
 std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest) {
   const std::optional<Lifted> lifted = LiftNest(around, nest, true);
   if (!lifted) return std::nullopt;
@@ -174,7 +196,7 @@ std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest) 
 }
 
 std::string SumsApart(Schedule* schedule, const Matmul& matmul) {
-  const bool apart = matmul.lifted.program.stages.size() > 1;
+  const bool apart = matmul.lifted.program.stages.size() > matmul.sums_at + 1;
   return apart ? matmul.sums().name : schedule->CacheWrite(matmul.lifted.stage().name);
 }
 

@@ -18,10 +18,15 @@ struct Matmul {
   int left_dim = 0, right_dim = 0;  // of i in left, of j in right
   bool right_is_transposed = false;  // j is not the last dimension of right
   int lanes = 0;  // of the order of the sum; 0: in order, or the order changes nothing
+  size_t sums_at = 0;  // the stage that adds up; before it: packed operands
+  std::string
+      excess;  // a stage before it that sums up the right operand, for what was added to the left one; empty: none
 
-  const Stage& sums() const { return lifted.program.stages.front(); }
+  const Stage& sums() const { return lifted.program.stages[sums_at]; }
 };
 std::optional<Matmul> MatchMatmul(const Surroundings& around, const Stmt& nest);
+// How often the variable is an index of the load.
+long TimesUsed(const ExprNode& load, const Var& var);
 // The stage that computes the sums, apart from the one that stores what is made of them.
 std::string SumsApart(Schedule* schedule, const Matmul& matmul);
 

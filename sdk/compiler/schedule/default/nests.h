@@ -23,6 +23,13 @@ Block ScheduleNestForGpu(const Lifted& lifted, const Processor& machine);
 std::optional<Block> ScheduleColumns(const StmtNode& loop, const IsIndependent& is_independent, bool in_parallel,
                                      const Processor& machine);
 
+// A serial loop whose iterations depend on each other, in strips, in which what doesn't depend on another iteration runs by itself: as
+// vectors, where that has math functions. Nothing where no part of the body would gain.
+std::optional<Block> DistributeLoop(const StmtNode& loop, const IsIndependent& is_independent);
+// A loop over independent rows with such a loop inside: several rows take turns in each strip, which stays in the cache meanwhile. The
+// statement is a loop over groups of rows.
+std::optional<Block> DistributeRows(const StmtNode& loop, const IsIndependent& is_independent);
+
 // The body of a function for a CPU. Loops of nests without a schedule of their own become parallel (the outermost) and
 // vectorized (the innermost) where their iterations are provably independent.
 // `tiles`: on return, whether one has tiles of registers (ScheduleColumns()); none gets them where it is false.

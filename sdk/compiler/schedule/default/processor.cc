@@ -23,6 +23,10 @@ Processor GetProcessor(const Target& target) {
     m.vector_bytes = std::clamp<int64_t>(bits / 8, 16, 64);
     // Masks cost nothing where they have registers of their own.
     m.tail = m.vector_bytes == 64 ? Tail::kMasked : Tail::kPeeled;
+    m.multiplies_pairs = kind == host::kLlvmKind && target.GetFeature<std::string>("arch").value_or("") == "x86_64";
+    const bool has_bytes = m.vector_bytes == 64 ? target.HasFeature("avx512vnni") && target.HasFeature("avx512vl")
+                                                : target.HasFeature("avxvnni");
+    m.multiplies_bytes = m.multiplies_pairs && has_bytes;
   } else if (kind == host::kCudaKind || kind == host::kOpenClKind) {
     m.kind = kind == host::kOpenClKind && target.GetAttr<int64_t>("thread_warp_size", 1) <= 1 ? Processor::kItems
                                                                                               : Processor::kGpu;

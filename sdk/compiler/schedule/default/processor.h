@@ -14,6 +14,8 @@ struct Processor {
   Tail tail = Tail::kPeeled;  // of vectorized loops
   int64_t threads = 256;  // a block
   int64_t shared_bytes = 16384;
+  // In one instruction: two products of numbers of 16 bits, or four of signed and unsigned bytes, and their sum.
+  bool multiplies_pairs = false, multiplies_bytes = false;
 
   // Elements of this size in a vector.
   int Lanes(int bits) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/take_in.h"
+#include "pass/shared_reductions.h"
 #include "schedule/arithmetic.h"
 #include "schedule/default/nests.h"
 
@@ -27,7 +28,22 @@ class TileWriter : public Mutator {
       if (kept.is_read) StoreTile(tile, {}, Value(Load(buffer, kept.indices), &out), &out);
       inside_[buffer.get()] = tile;
     }
-    for (const Stmt& s : body) Statement(*s, &out);
+    std::vector<Known> known(body.size());
+    for (size_t i = 0; i < body.size(); ++i) {
+      const std::vector<SharedReduction> shared =
+          FindShared(body, i, [&](size_t at, const Expr& e) { return known[at].count(e.get()) != 0; });
+      if (shared.size() > 1) {
+        std::vector<const ExprNode*> all;
+        for (const SharedReduction& one : shared) all.push_back(one.reduction.get());
+        place_ = &out;
+        const std::vector<Expr> values = Reduced(all);
+        place_ = nullptr;
+        for (size_t k = 0; k < all.size(); ++k) known[shared[k].statement][all[k]] = values[k];
+      }
+      known_ = known[i];
+      Statement(*body[i], &out);
+      known_.clear();
+    }
     for (const auto& [buffer, kept] : loops_.kept)
       StoreEach(buffer, kept.indices, Load(inside_.at(buffer.get()), WithPlace({})), {}, &out);
     return out;
@@ -39,7 +55,10 @@ class TileWriter : public Mutator {
       const auto let = lets_.find(e->var().get());
       return let == lets_.end() ? e : let->second;
     }
-    if (e->op == Op::kReduce) return Reduced(*e);
+    if (e->op == Op::kReduce) {
+      const auto known = known_.find(e.get());
+      return known != known_.end() ? known->second : Reduced({e.get()})[0];
+    }
     if (e->op != Op::kLoad && e->op != Op::kMaskedLoad) return Mutator::MutateExpr(e);
     std::vector<Expr> args = MutateAll(e->args);
     if (const auto tile = inside_.find(e->buffer().get()); tile != inside_.end()) {
@@ -63,6 +82,8 @@ class TileWriter : public Mutator {
   std::unordered_map<const BufferNode*, Buffer> inside_;  // tiles of local buffers, and of kept ones
   std::unordered_map<const VarNode*, Expr> lets_;
   Block* place_ = nullptr;  // what an expression needs goes here
+  using Known = std::unordered_map<const ExprNode*, Expr>;
+  Known known_;  // reductions of the statement that were computed with those of others
 
   Buffer NewTile(const std::string& name, Type element, std::vector<Expr> shape, Block* out) const {
     shape.emplace_back(shape_.rows);
@@ -143,46 +164,65 @@ class TileWriter : public Mutator {
     StoreTile(tile->second, std::move(indices), Value(s.args.back(), out), out);
   }
 
-  // Each partial result is computed by itself, in registers; they are joined as `lanes` does.
-  Expr Reduced(const ExprNode& e) {
-    const Reduction& r = std::get<Reduction>(e.detail);
+  // Of reductions over one range. Each partial result is computed by itself, in registers; they are joined as `lanes` does.
+  std::vector<Expr> Reduced(const std::vector<const ExprNode*>& all) {
     Block* const out = place_;
-    const int count = PartialResults(e);
-    if (count == 1) return Load(Accumulated(r, e.args[2], e.type, e.args[0], e.args[1], 1, out), WithPlace({}));
-    const Buffer partial = NewTile("partial", e.type, {Expr(int64_t{count})}, out);
+    const ExprNode& range = *all[0];
+    const int count = PartialResults(range);
+    if (count == 1) return LoadEach(Accumulated(all, range.args[0], range.args[1], 1, out));
     const Var slot = MakeVar("slot", kI64);
+    std::vector<Buffer> partials;
+    for (const ExprNode* e : all) partials.push_back(NewTile("partial", e->type, {Expr(int64_t{count})}, out));
     Block turn;
-    const Buffer one = Accumulated(r, e.args[2], e.type, Sum(e.args[0], Expr(slot)), e.args[1], count, &turn);
-    StoreTile(partial, {Expr(slot)}, Load(one, WithPlace({})), &turn);
+    const std::vector<Expr> ones =
+        LoadEach(Accumulated(all, Sum(range.args[0], Expr(slot)), range.args[1], count, &turn));
+    for (size_t i = 0; i < all.size(); ++i) StoreTile(partials[i], {Expr(slot)}, ones[i], &turn);
     out->push_back(For(slot, Expr(0), Expr(int64_t{count}), std::move(turn)));
-    std::vector<Expr> parts;
-    for (int i = 0; i < count; ++i) parts.push_back(Load(partial, WithPlace({Expr(int64_t{i})})));
-    for (size_t half = parts.size() / 2; half; half /= 2) {
-      for (size_t i = 0; i < half; ++i) parts[i] = Binary(r.op, parts[i], parts[i + half]);
+    std::vector<Buffer> joined;
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::vector<Expr> parts;
+      for (int k = 0; k < count; ++k) parts.push_back(Load(partials[i], WithPlace({Expr(int64_t{k})})));
+      for (size_t half = parts.size() / 2; half; half /= 2) {
+        for (size_t k = 0; k < half; ++k)
+          parts[k] = Binary(std::get<Reduction>(all[i]->detail).op, parts[k], parts[k + half]);
+      }
+      joined.push_back(NewTile("joined", all[i]->type, {}, out));
+      StoreTile(joined.back(), {}, parts[0], out);
     }
-    const Buffer joined = NewTile("joined", e.type, {}, out);
-    StoreTile(joined, {}, parts[0], out);
-    return Load(joined, WithPlace({}));
+    return LoadEach(joined);
+  }
+  std::vector<Expr> LoadEach(const std::vector<Buffer>& tiles) const {
+    std::vector<Expr> out;
+    for (const Buffer& tile : tiles) out.push_back(Load(tile, WithPlace({})));
+    return out;
   }
 
   // The values at first, first + step, ... before end, taken in one after the other.
-  Buffer Accumulated(const Reduction& r, const Expr& body, Type type, const Expr& first, const Expr& end, int64_t step,
-                     Block* out) {
-    const Buffer tile = NewTile("sums", type, {}, out);
-    StoreTile(tile, {}, Const(type, IdentityOf(r.op, type)), out);
+  std::vector<Buffer> Accumulated(const std::vector<const ExprNode*>& all, const Expr& first, const Expr& end,
+                                  int64_t step, Block* out) {
+    std::vector<Buffer> tiles;
+    for (const ExprNode* e : all) {
+      tiles.push_back(NewTile("sums", e->type, {}, out));
+      StoreTile(tiles.back(), {}, Const(e->type, IdentityOf(std::get<Reduction>(e->detail).op, e->type)), out);
+    }
     Block turn;
-    Var counter = r.var;
+    const Var var = std::get<Reduction>(all[0]->detail).var;
+    Var counter = var;
     Expr begin = first, last = end;
     if (step != 1) {
-      counter = MakeVar(r.var->name + "_step", kI64);
-      turn.push_back(Let(r.var, Sum(first, Product(Expr(counter), Expr(step)))));
+      counter = MakeVar(var->name + "_step", kI64);
+      turn.push_back(Let(var, Sum(first, Product(Expr(counter), Expr(step)))));
       begin = Expr(0);
       last = CeilDiv(Difference(end, first), step);
     }
-    const Expr value = Value(body, &turn);
-    StoreTile(tile, {}, TakeIn(r.op, Load(tile, WithPlace({})), value), &turn);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Reduction& r = std::get<Reduction>(all[i]->detail);
+      if (r.var != var) lets_[r.var.get()] = Expr(var);
+      const Expr value = Value(all[i]->args[2], &turn);
+      StoreTile(tiles[i], {}, TakeIn(r.op, Load(tiles[i], WithPlace({})), value), &turn);
+    }
     out->push_back(For(counter, begin, last, std::move(turn)));
-    return tile;
+    return tiles;
   }
 };
 
