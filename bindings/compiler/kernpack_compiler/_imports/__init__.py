@@ -2,6 +2,14 @@
 
 from kernpack_compiler._imports._function import ImportedFunction, import_kernel
 from kernpack_compiler._imports._module import ImportedModule, build_imported
+from kernpack_compiler._imports._tilelang import import_tilelang
 from kernpack_compiler._imports._triton import import_triton
 
-__all__ = ["ImportedFunction", "ImportedModule", "build_imported", "import_kernel", "import_triton"]
+__all__ = [
+    "ImportedFunction",
+    "ImportedModule",
+    "build_imported",
+    "import_kernel",
+    "import_tilelang",
+    "import_triton",
+]
