@@ -38,7 +38,7 @@ class Launch:
     cluster: tuple[int, int, int] = (0, 0, 0)
     when: object = True
     names: Mapping[str, object] = field(default_factory=dict)  # besides those of the contract
-    # What has to be equal, as expressions, and the beginning of the error.
+    # Pairs of expressions that have to be equal, with the beginning of the error.
     equal: Sequence[tuple[object, object, str]] = ()
 
 

@@ -120,7 +120,7 @@ def _tilelang() -> ModuleType:
         raise ImportError(
             f"{_WHO} needs TileLang, which compiles the kernel: pip install tilelang ({error})"
         ) from error
-    return tilelang  # type: ignore[no-any-return]
+    return tilelang
 
 
 def _check_function(function: Any, tilelang: ModuleType) -> None:
