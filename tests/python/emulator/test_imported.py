@@ -90,6 +90,10 @@ def test_one_wheel_has_a_variant_for_the_processor_and_an_imported_one(tmp_path:
     assert _lines("frameworks", "rows_of_two", PYTHONPATH=":".join([str(site), *sys.path])) == []
 
 
+def test_kernpack_bench_waits_for_the_device() -> None:
+    assert _lines("waits") == []
+
+
 def test_configurations_are_measured_by_kernpack_bench(tmp_path: Path) -> None:
     pytest.importorskip("kernpack_sdk", reason="the wheel kernpack-sdk is not installed")
     from kernpack_compiler._imports._configs import read_measured

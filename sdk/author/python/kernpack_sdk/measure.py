@@ -93,7 +93,7 @@ def sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
     begin = time.perf_counter()
     for _ in range(calls):
         result = function(*arguments)
-    _wait(result)
+    _wait(arguments if result is None else result)  # a function without a result writes to an argument
     return (time.perf_counter() - begin) / calls
 
 
