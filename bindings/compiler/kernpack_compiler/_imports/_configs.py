@@ -19,7 +19,7 @@ Case: TypeAlias = tuple[str, Callable[..., Any], None, tuple[Any, ...]]
 def config_cases(
     make: Callable[[list[Row]], ImportedFunction], configs: Sequence[Row], calls: Mapping[str, tuple[Any, ...]]
 ) -> Iterator[Case]:
-    """What cases() of a file for `kernpack bench --json` yields, so that import_triton(configs=) can choose from the result.
+    """Cases for cases() of a file that `kernpack bench --json` measures, so that import_triton(configs=) can choose from the result.
 
     make: makes the function with the configurations that it is given: lambda configs: import_triton(kernel, ..., configs=configs).
     configs: rows to measure, without "when".
