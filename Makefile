@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -64,6 +64,9 @@ audit-others: ## `kernpack check` and `kernpack inspect` on ten well-known wheel
 
 emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated CUDA device: no false alarm; needs what `make test` installed
 	scripts/emulator-triton
+
+emulator-tilelang: ## a kernel from TileLang, downloaded, as a function of a wheel, on the emulated CUDA device; needs what `make test` installed
+	scripts/emulator-tilelang
 
 ptx-census: ## which PTX instructions kernels have, and whether the emulated device runs them: docs/ptx-census.md; needs what `make test` installed
 	scripts/ptx-census

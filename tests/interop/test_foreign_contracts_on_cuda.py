@@ -33,7 +33,7 @@ args = ["sums", "x", "C"]
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What the program prints."""
+    """The output of the program."""
     from tvm_ffi import libinfo
 
     folder = tmp_path_factory.mktemp("foreign_cuda")

@@ -15,7 +15,15 @@ if _kernpack.__version__ != __version__:  # pip sees to that; a folder on PYTHON
 
 from . import _nvrtc, ir, lang
 from ._build import BuiltModule, build, export_library, register_generator, remove_generator
-from ._imports import ImportedFunction, ImportedModule, build_imported, import_kernel, import_triton
+from ._imports import (
+    ImportedFunction,
+    ImportedModule,
+    build_imported,
+    config_cases,
+    import_kernel,
+    import_tilelang,
+    import_triton,
+)
 from ._native import (
     BestMatch,
     CompilationConfig,
@@ -54,11 +62,13 @@ __all__ = [
     "add_target_kind",
     "build",
     "build_imported",
+    "config_cases",
     "cpu_features",
     "cpu_models",
     "export_library",
     "export_wheel",
     "import_kernel",
+    "import_tilelang",
     "import_triton",
     "ir",
     "kernel",

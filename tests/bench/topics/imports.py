@@ -45,7 +45,7 @@ def _triton_site() -> Path:
 
 
 def _run(*arguments: object, **variables: str) -> dict[str, object]:
-    """What the program prints, in a process of its own: KERNPACK_EMULATOR counts when the CUDA backend is opened."""
+    """The figures that the program prints, in a process of its own: KERNPACK_EMULATOR counts when the CUDA backend is opened."""
     path = os.pathsep.join([str(EXAMPLE), *filter(None, [os.environ.get("PYTHONPATH")]), str(_triton_site())])
     env = {**os.environ, "KERNPACK_EMULATOR": "sm_80", "PYTHONPATH": path, **variables}
     command = [sys.executable, PROGRAM, *map(str, arguments)]

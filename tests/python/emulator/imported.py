@@ -187,6 +187,29 @@ def other_device() -> None:
             print(error)
 
 
+def waits() -> None:
+    """`kernpack bench` times kernels, not how long it takes to queue them."""
+    import kernpack_cuda_emulator
+    from kernpack_sdk import measure
+
+    k = module()
+    x, y, z = on_device(rows(3, 5)), on_device(np.ones(50)), on_device(np.ones(50))
+    count = ctypes.CDLL(str(kernpack_cuda_emulator.LIBRARY)).kernpack_emulator_thread_instructions
+    count.restype = ctypes.c_long
+    kept = []  # a result that is dropped is freed, which waits for the device
+
+    def kept_normalise(t: object) -> object:
+        kept.append(k.normalise(t))
+        return kept[-1]
+
+    for function, arguments in ((kept_normalise, (x,)), (k.add, (y, z)), (lambda t: (kept_normalise(t), 3), (x,))):
+        before = count()
+        measure.sample(function, arguments, 2)
+        ran = count()
+        kernpack.current_stream(x.device).sync()
+        assert count() == ran > before
+
+
 def workspace() -> None:
     """Memory for the call is as large as it was asked for: the device finds what lies outside."""
     import kernpack_compiler as kc

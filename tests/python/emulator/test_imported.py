@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from emulated import run
+from support.emulated import without_emulator
 
 pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
 kc = pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
@@ -85,3 +88,27 @@ def test_one_wheel_has_a_variant_for_the_processor_and_an_imported_one(tmp_path:
     zipfile.ZipFile(wheel).extractall(site)
     assert sorted(p.name for p in (site / "rows_of_two").glob("*.so")) == ["rows_of_two.so", "rows_of_two_1.so"]
     assert _lines("frameworks", "rows_of_two", PYTHONPATH=":".join([str(site), *sys.path])) == []
+
+
+def test_kernpack_bench_waits_for_the_device() -> None:
+    assert _lines("waits") == []
+
+
+def test_configurations_are_measured_by_kernpack_bench(tmp_path: Path) -> None:
+    pytest.importorskip("kernpack_sdk", reason="the wheel kernpack-sdk is not installed")
+    from kernpack_compiler._imports._configs import read_measured
+
+    cases = PROGRAM.with_name("measured_configs.py")
+    command = [sys.executable, "-m", "kernpack_sdk", "bench", cases, "--json", "--seconds", "0.02"]
+    variables = {**without_emulator(), "KERNPACK_EMULATOR": "sm_80"}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    left_out = '{"when": "N <= 32", "constants": {"BYTES": 1000000000}, "num_warps": 1}: left out: '
+    assert left_out in done.stderr
+    file = tmp_path / "configs.json"
+    file.write_text(done.stdout)
+    assert len(json.loads(done.stdout)) == 4
+    first, always = read_measured(file, "test")
+    assert first["when"] == "N <= 32"
+    assert "when" not in always
+    assert always["constants"]["BYTES"] in (0, 1024)

@@ -111,7 +111,8 @@ class _Walker:
             raise self.refuse(f"the contract has no tensor '{name}'; there are {', '.join(there) or 'none'}")
         if i >= found.ndim:
             raise self.refuse(f"'{name}' has {found.ndim} dims, got index {i}")
-        return ir.i64(found.shape[i])
+        extent = found.shape[i]
+        return int(str(extent)) if str(extent).isdigit() else ir.i64(extent)
 
     def joined(self, every: bool, values: list[ast.expr]) -> Any:
         result: Any = every

@@ -38,6 +38,8 @@ class Launch:
     cluster: tuple[int, int, int] = (0, 0, 0)
     when: object = True
     names: Mapping[str, object] = field(default_factory=dict)  # besides those of the contract
+    # Pairs of expressions that have to be equal, with the beginning of the error.
+    equal: Sequence[tuple[object, object, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -195,13 +197,24 @@ class _Writer:
                 raise ValueError(
                     f"{self.function}: when: '{self.launch.when}' never holds; leave the configuration out"
                 )
-            return self.body(last=True)
+            return self.body()
         with ir.when(when):
-            made = self.body(last=False)
+            made = self.body()
             ir.return_()
         return made
 
-    def body(self, last: bool) -> PrimFunc:
+    def check_equal(self, given: object, wanted: object, said: str) -> None:
+        a, b = self.evaluated(given, said), self.evaluated(wanted, said)
+        if isinstance(a, ir.Expr) or isinstance(b, ir.Expr):
+            known = not isinstance(b, ir.Expr)
+            text = f"{self.function}: {said}: expected {b if known else f'{{}} ({wanted})'}, got {{}}"
+            ir.check(a == b, text, "ValueError", [a] if known else [b, a])
+        elif a != b:
+            raise ValueError(f"{self.function}: {said}: expected {b}, got {a}")
+
+    def body(self) -> PrimFunc:
+        for pair in self.launch.equal:
+            self.check_equal(*pair)
         grid = self.extents("grid", self.launch.grid)
         block = self.extents("block", self.launch.block)
         self.check_block(block)

@@ -58,7 +58,7 @@ class ImportedModule(BuiltModule):
 def build_imported(
     functions: ImportedFunction | Sequence[ImportedFunction], name: str = "module", *, host: TargetSpec | None = None
 ) -> ImportedModule:
-    """Makes a module of functions that import_kernel() or import_triton() made; NumPy, torch and JAX call it.
+    """Makes a module of functions that import_kernel(), import_triton() or import_tilelang() made; NumPy, torch and JAX call it.
 
     name: the module's. host: the target of the functions that launch; by default this machine.
     """

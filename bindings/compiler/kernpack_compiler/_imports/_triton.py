@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from kernpack_compiler import ir
 from kernpack_compiler._imports import _ptx, _triton_launcher
 from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._code import Code
+from kernpack_compiler._imports._configs import read_measured
 from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
 
 _WARP = 32
@@ -53,7 +55,7 @@ def import_triton(
     *,
     grid: object,
     constants: Mapping[str, Any] | None = None,
-    configs: Sequence[Mapping[str, Any]] = (),
+    configs: Sequence[Mapping[str, Any]] | os.PathLike[str] = (),
     args: Mapping[str, object] | None = None,
     types: Mapping[str, str] | None = None,
     archs: Sequence[int] = (80, 90),
@@ -71,7 +73,8 @@ def import_triton(
     grid: up to three extents, each a number or an expression of dims, scalars and constants: "cdiv(M, BM)".
     constants: values of the parameters that are tl.constexpr.
     configs: several ways to compile it, tried in this order at each call: {"when": "M <= 16", "constants": {"BM": 16},
-        "num_warps": 4, "num_stages": 3}; num_ctas and maxnreg are taken too. Without "when" a row is always taken.
+        "num_warps": 4, "num_stages": 3}; num_ctas and maxnreg are taken too. Without "when" a row is always taken. Or the
+        pathlib.Path of a file that `kernpack bench --json` wrote of config_cases(): for each condition its fastest row.
     args: what parameters get that aren't named as the contract's: {"n": "N", "stride": "N * 2"}. The number 1 is compiled
         in, as Triton does.
     types: Triton's types of scalars; by default an int is "i32", which the call checks, and a float "fp32".
@@ -91,7 +94,8 @@ def import_triton(
     # As Triton's launcher does: with a stride of 1 known, loads are wide.
     ones = {n: 1 for n, value in (args or {}).items() if type(value) is int and value == 1}
     options = {**_OPTIONS, "num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
-    rows = _configs(configs, {**(constants or {}), **ones}, options, chosen)
+    given_rows = read_measured(configs, chosen) if isinstance(configs, os.PathLike) else configs
+    rows = _configs(given_rows, {**(constants or {}), **ones}, options, chosen)
     runtime = _runtime(chosen, parameters, rows)
     others = {n: value for n, value in (args or {}).items() if n not in ones}
     known = parse_names(chosen, contract)
@@ -234,7 +238,7 @@ def _signature(
 
 
 def _values(value: object, kind: str, block: Sequence[int] | None) -> list[object]:
-    """What the kernel's parameters get for one of Triton's."""
+    """The arguments of the kernel's parameters that stand for one of Triton's."""
     if block is not None:
         return _triton_launcher.decomposed(str(value), len(block))
     # As text with its type, where the type of the parameter doesn't say it.

@@ -1,4 +1,4 @@
-"""What Triton's launcher adds to a kernel's arguments and does before it starts, in the words of an import."""
+"""The arguments that Triton's launcher adds, and launches of its that aren't supported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def scratch_bytes(metadata: Any) -> dict[str, int]:
 
 
 def extras(function: str, counts: set[int], arguments: int, scratch: Mapping[str, int], programs: str) -> list[object]:
-    """What the pointers behind the arguments get. counts: parameters of the kernel's codes. programs: of the grid, with those
+    """The arguments of the pointers behind Triton's own. counts: parameters of the kernel's codes. programs: of the grid, with those
     of a cluster."""
     number = min(counts) - arguments
     needed = max((i + 1 for i, what in enumerate(_SCRATCH) if scratch[what]), default=0)
@@ -86,7 +86,7 @@ def block_shapes(
 
 
 def decomposed(tensor: str, dims: int) -> list[object]:
-    """What a descriptor becomes where the device has no TMA: the tensor, its extents and strides, whether elements outside are
+    """The arguments of a descriptor where the device has no TMA: the tensor, its extents and strides, whether elements outside are
     NaN, whether f32 is rounded to tf32, and extents and strides again."""
     extents: list[object] = [f"{tensor}.shape[{d}]" for d in range(dims)]
     strides: list[object] = [" * ".join(f"{tensor}.shape[{e}]" for e in range(d + 1, dims)) or 1 for d in range(dims)]

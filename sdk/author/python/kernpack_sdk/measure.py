@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def sample(function: Any, arguments: tuple[Any, ...], calls: int) -> float:
     begin = time.perf_counter()
     for _ in range(calls):
         result = function(*arguments)
-    _wait(result)
+    _wait(arguments if result is None else result)  # a function without a result writes to an argument
     return (time.perf_counter() - begin) / calls
 
 
@@ -104,10 +105,21 @@ def in_units(seconds: float) -> str:
 
 
 def _wait(result: Any) -> None:
-    """Until what was queued is done, where a framework queues."""
-    if hasattr(result, "block_until_ready"):
+    """Until what was queued is done, where a framework or a device queues."""
+    if isinstance(result, tuple):
+        for each in result:
+            _wait(each)
+    elif hasattr(result, "block_until_ready"):
         result.block_until_ready()
     elif getattr(result, "is_cuda", False):
         import torch
 
         torch.cuda.synchronize(result.device)
+    elif _is_of_a_device(result):
+        sys.modules["kernpack"].current_stream(result.device).sync()
+
+
+def _is_of_a_device(result: Any) -> bool:
+    """True for Kernpack's tensors that aren't in the processor's memory."""
+    kernpack = sys.modules.get("kernpack")
+    return kernpack is not None and isinstance(result, kernpack.Tensor) and result.device.type != "cpu"

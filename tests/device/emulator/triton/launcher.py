@@ -1,4 +1,4 @@
-"""What Triton's launcher does besides passing arguments, done by functions of import_triton(): tensor descriptors that the host
+"""Launches of another kind by functions of import_triton(), as Triton's launcher does them: tensor descriptors that the host
 makes, clusters of blocks. Needs Triton and KERNPACK_EMULATOR=sm_80,sm_90.
 """
 
