@@ -294,7 +294,8 @@ function(kernpack_check_module_ target)
     TARGET ${target}
     POST_BUILD
     COMMAND ${CMAKE_COMMAND} -DMODULE=$<TARGET_FILE:${target}> -DOBJECTS=${list} -DGLIBC=${glibc}
-            "-DWHEEL_LIBRARIES=${KP_WHEEL_LIBRARIES}" -DREADELF=${CMAKE_READELF} -DNM=${CMAKE_NM} -P ${KERNPACK_CMAKE_DIR}/kernpack_check_module.cmake
+            "-DWHEEL_LIBRARIES=${KP_WHEEL_LIBRARIES}" -DREADELF=${CMAKE_READELF} -DNM=${CMAKE_NM} -P
+            ${KERNPACK_CMAKE_DIR}/kernpack_check_module.cmake
     VERBATIM)
 endfunction()
 

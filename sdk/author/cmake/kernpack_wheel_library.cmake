@@ -1,5 +1,9 @@
 # Libraries that other wheels bring: nvidia::cublas and the like, and those of any wheel, by kernpack_wheel_library().
-#
+set(KERNPACK_LIBRARY_TABLE "${CMAKE_CURRENT_LIST_DIR}/../../../include/kernpack/library_table.h")
+if(NOT EXISTS "${KERNPACK_LIBRARY_TABLE}") # in a checkout of the repository
+  set(KERNPACK_LIBRARY_TABLE "${CMAKE_CURRENT_LIST_DIR}/../../../ffi/include/kernpack/library_table.h")
+endif()
+
 # kernpack_wheel_library(<target>    for LIBRARIES of kernpack_add_module(), foo::foo say
 #   LIBRARY <file>                   its name, libfoo.so.1, which is its SONAME, too
 #   REQUIRES <requirement>           of the wheel that has it, as pip reads it: "foo>=1,<2"
@@ -39,7 +43,7 @@ endfunction()
 
 # The rows of kernpack/library_table.h.
 function(kernpack_nvidia_rows_ result)
-  file(READ ${KERNPACK_INCLUDE_DIR}/kernpack/library_table.h text)
+  file(READ "${KERNPACK_LIBRARY_TABLE}" text)
   string(REGEX MATCHALL "X\\([0-9]+, [^)]*\\)" rows "${text}")
   set(${result} "${rows}" PARENT_SCOPE)
 endfunction()
@@ -77,7 +81,8 @@ function(kernpack_nvidia_libraries_)
     if(CMAKE_MATCH_1 EQUAL major AND NOT TARGET nvidia::${CMAKE_MATCH_2})
       set(name ${CMAKE_MATCH_2})
       string(REPLACE " " ";" symbols "${CMAKE_MATCH_6}")
-      kernpack_wheel_library(nvidia::${name} LIBRARY ${CMAKE_MATCH_3} REQUIRES "${CMAKE_MATCH_4}" FOLDER ${CMAKE_MATCH_5} SYMBOLS ${symbols})
+      kernpack_wheel_library(nvidia::${name} LIBRARY ${CMAKE_MATCH_3} REQUIRES "${CMAKE_MATCH_4}" FOLDER ${CMAKE_MATCH_5}
+                                               SYMBOLS ${symbols})
     endif()
   endforeach()
 endfunction()

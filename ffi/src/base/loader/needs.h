@@ -37,8 +37,8 @@ struct NeededLibrary {
 };
 
 // Finds and opens the libraries, and those that they need themselves, where they aren't in the process already; their symbols are
-// not offered to others (RTLD_LOCAL). The object at `path`, whose bytes are `content`, can be loaded afterwards. Calls must not overlap. Returns 0, or
-// -1 with ImportError raised.
+// not offered to others (RTLD_LOCAL). The object at `path`, whose bytes are `content`, can be loaded afterwards. Calls must not
+// overlap. Returns 0, or -1 with ImportError raised.
 int OpenNeeds(const char* path, std::span<const char> content, std::vector<NeededLibrary>* out);
 // The same of a file that isn't in memory: its content is at `copy`. Errors as of SourceFile, too.
 int OpenNeedsOfFile(const char* path, const char* copy, std::vector<NeededLibrary>* out);

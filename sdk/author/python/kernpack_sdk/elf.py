@@ -11,6 +11,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import SymbolTableSection
+from elftools.elf.segments import NoteSegment
 
 _DF_BIND_NOW = 0x8
 _DF_1_NOW = 0x1
@@ -66,8 +67,8 @@ def read(path: Path) -> SharedObject:
 
 
 def _needs_note(elf: ELFFile) -> str:
-    for segment in elf.iter_segments("PT_NOTE"):
-        for note in segment.iter_notes():
+    for segment in elf.iter_segments():
+        for note in segment.iter_notes() if isinstance(segment, NoteSegment) else ():
             if note["n_name"] == "Kernpack":
                 return bytes(note["n_descdata"]).rstrip(b"\0").decode("utf-8", "replace")
     return ""
