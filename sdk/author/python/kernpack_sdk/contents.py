@@ -14,12 +14,16 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 from kernpack_sdk import check, elf, hosts, module_files, needs, table
 from kernpack_sdk.audit import Image, device_code, tables
+from kernpack_sdk.audit.interfaces import interfaces
 
 
 def facts(what: str) -> dict[str, Any]:
-    """Of a wheel, a shared object, a folder of them or an installed package. ValueError for anything else."""
-    with module_files.modules(what) as (source, files):
-        about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in files]}
+    """Of a wheel, a shared object, a folder of them or an installed package: its kernel modules, or where there are none, its other shared
+    objects. ValueError for anything else."""
+    with module_files.modules(what, foreign=True) as (source, files):
+        ours = [file for file in files if check.is_kernel_module(file)]
+        about: dict[str, Any] = {"source": str(source), "modules": [_module(file) for file in ours]}
+        about["others"] = [_other(file) for file in files if file not in ours]
         if source.suffix == ".whl":
             about["bytes"] = source.stat().st_size
             about["sha256"] = _digest(source)
@@ -28,19 +32,30 @@ def facts(what: str) -> dict[str, Any]:
 
 
 def _module(file: Path) -> dict[str, Any]:
+    return {
+        **_object(file),
+        "hosts": str(hosts.read(file)),
+        "problems": check.check_module(file),
+        "functions": _functions(file),
+        "device_code": list_device_code(file),
+    }
+
+
+def _other(file: Path) -> dict[str, Any]:
+    """A shared object of somebody else."""
+    return {**_object(file), "interfaces": interfaces(file), "device_code": list_device_code(file)}
+
+
+def _object(file: Path) -> dict[str, Any]:
     so = elf.read(file)
     return {
         "file": file.name,
         "bytes": file.stat().st_size,
         "sha256": _digest(file),
         "machine": elf.MACHINES.get(so.machine, so.machine),
-        "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
         "wheels": {need.library: list(need.requirements) for need in needs.of_object(so)},
         "newest_symbols": _versions(file),
-        "problems": check.check_module(file),
-        "functions": _functions(file),
-        "device_code": list_device_code(file),
     }
 
 

@@ -34,11 +34,12 @@ class Wheel:
 
     def shared_objects(self) -> list[Path]:
         """All of them, whoever made them."""
-        return [p for p in sorted(self.tree.rglob("*")) if re.search(r"\.so(\.[\d.]+)?$", p.name) and _is_elf(p)]
+        return [p for p in sorted(self.tree.rglob("*")) if is_shared_object(p)]
 
 
-def _is_elf(path: Path) -> bool:
-    if not path.is_file():
+def is_shared_object(path: Path) -> bool:
+    """By its name and its first bytes."""
+    if not re.search(r"\.so(\.[\d.]+)?$", path.name) or not path.is_file():
         return False
     with path.open("rb") as stream:
         return stream.read(4) == b"\x7fELF"

@@ -16,7 +16,7 @@ from kernpack_sdk.audit.image import Image
 from kernpack_sdk.audit.package import Wheel, normalized
 
 # A mangled name (Itanium C++ ABI): a function, or a vtable or type information, whose outermost namespace is one of these.
-_CXX_API = re.compile(r"^_Z(?:T[VISTC]|GV)?N[rVKRO]*(?:2at|3c10|5torch)\d")
+CXX_API = re.compile(r"^_Z(?:T[VISTC]|GV)?N[rVKRO]*(?:2at|3c10|5torch)\d")
 _RELEASES = [f"{major}.{minor}.{patch}" for major in (1, 2, 3) for minor in range(40) for patch in range(6)]
 
 
@@ -51,7 +51,7 @@ def _symbols_of_torch(wheel: Wheel) -> tuple[str, str] | None:
         try:
             with Image(file) as image:
                 for name, is_here in image.dynamic_symbols():
-                    if not _CXX_API.match(name):
+                    if not CXX_API.match(name):
                         continue
                     if is_here:
                         own.add(name)

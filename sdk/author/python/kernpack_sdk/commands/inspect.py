@@ -18,7 +18,8 @@ from kernpack_sdk.budget import shown
 def command(what: str, as_json: bool) -> None:
     """Show what is in a module (.so), a wheel, a folder or an installed package.
 
-    Functions, contracts, gradients, targets, code for devices by architecture, needs, digests.
+    Functions, contracts, gradients, targets, code for devices by architecture, needs, digests. Of others' shared objects: their
+    interfaces (torch, pybind11, nanobind, Cython, XLA FFI, tvm-ffi), code for devices and needs.
     """
     from kernpack_sdk import contents
 
@@ -33,18 +34,23 @@ def _print(found: dict[str, Any]) -> None:
     click.secho(found["source"], bold=True)
     if "runs_on" in found:
         click.echo(f"{shown(found['bytes'])}, runs on {found['runs_on']} and newer; sha256 {found['sha256']}")
-    for module in found["modules"]:
+    for module in found["modules"] + found["others"]:
         click.secho(f"\n{module['file']}  {shown(module['bytes'])}  {module['machine']}", bold=True)
         newest = ", ".join(f"{family} {version}" for family, version in module["newest_symbols"].items())
         for line in (
-            module["hosts"],
+            *([module["hosts"]] if "hosts" in module else _interfaces(module["interfaces"])),
             f"needs {', '.join(_library(module, name) for name in module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
             f"sha256 {module['sha256']}",
             *_device_code(module["device_code"]),
-            *(f"PROBLEM {problem}" for problem in module["problems"]),
+            *(f"PROBLEM {problem}" for problem in module.get("problems", ())),
         ):
             click.echo(line)
-        _print_functions(module["functions"])
+        if "functions" in module:
+            _print_functions(module["functions"])
+
+
+def _interfaces(found: list[str]) -> list[str]:
+    return [f"not a kernel module; interfaces: {'; '.join(found) or 'none that is known'}"]
 
 
 def _library(module: dict[str, Any], name: str) -> str:
