@@ -82,7 +82,7 @@ def test_a_library_of_functions(command, tmp_path: Path) -> None:
 
 @on_x86_64
 def test_a_wheel_of_several(command, tmp_path: Path) -> None:
-    """What one needs may be another one of the wheel; equal files are named; a damaged one doesn't hide the rest."""
+    """A need may be another file of the wheel; equal files are named; a damaged file doesn't hide the rest."""
     base = _build(tmp_path, "libbase")
     user = _build(tmp_path, "user", "-Wl,--no-as-needed", f"-L{tmp_path}", "-l:libbase.so")
     wheel = tmp_path / "several-1.0-py3-none-manylinux_2_28_x86_64.whl"

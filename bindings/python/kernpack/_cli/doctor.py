@@ -186,9 +186,7 @@ def _packages() -> Iterator[Finding]:
         else:
             libraries = "".join(f", {library} at {path}" for library, path in module_libraries(module).items())
             count = len(module.functions)
-            yield Finding(
-                f"package {name}", OK, f"{module.version}, {count} function{'s' * (count != 1)}{libraries}"
-            )
+            yield Finding(f"package {name}", OK, f"{module.version}, {count} function{'s' * (count != 1)}{libraries}")
 
 
 def _distribution(module: str) -> str | None:

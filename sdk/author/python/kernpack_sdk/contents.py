@@ -81,7 +81,7 @@ def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
 
 
 def _requirements(folder: Path) -> dict[str, Any]:
-    """What the wheel asks of pip: of Python, and of other wheels."""
+    """The requirements of a wheel, as pip reads them: Python, and other wheels."""
     for info in folder.glob("*.dist-info"):
         message = email.parser.Parser().parsestr((info / "METADATA").read_text("utf-8", "replace"))
         return {"python": message.get("Requires-Python"), "wheels": message.get_all("Requires-Dist") or []}
