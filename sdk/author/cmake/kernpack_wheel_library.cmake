@@ -226,7 +226,8 @@ function(kernpack_stand_ins_ target specification archives)
     COMMAND ${CMAKE_COMMAND} -DMODULE=${target} -DOBJECTS=${list} "-DARCHIVES=${archives}" "-DPREFIXES=${prefixes}" -DFOLDER=${folder}
             -DCOMPILER=${compiler} -DTARGET=${compiler_target} -DNM=${CMAKE_NM} -P ${KERNPACK_CMAKE_DIR}/kernpack_stand_ins.cmake
     VERBATIM)
-  target_link_directories(${target} PRIVATE ${folder})
+  # An option, because CMake puts link directories into the run path of what it builds: the stand-ins would be loaded from there.
+  target_link_options(${target} PRIVATE "-L${folder}")
   foreach(library IN LISTS ARGN)
     target_link_libraries(${target} PRIVATE -l:${library})
   endforeach()

@@ -35,6 +35,7 @@ def test_stand_ins_are_linked_and_the_note_says_whose_libraries_they_are(build: 
     assert "which must be installed" not in done.text
     so = elf.read(done.folder / "m.so")
     assert so.needed[:2] == ("libcublas.so.13", "libfoo.so.1")
+    assert so.runpath == (), "where the stand-ins would be found"
     assert [str(need) for need in needs.of_object(so)] == [
         "libcublas.so.13 (nvidia-cublas>=13,<14)",
         "libfoo.so.1 (foo>=1,<2)",
