@@ -18,7 +18,7 @@
 namespace kernpack {
 namespace {
 
-struct Folders {
+struct SearchedFolders {
   host::ForkMutex mutex{host::LockRank::kNames};
   std::vector<std::string> paths;
 };
@@ -56,13 +56,13 @@ std::string FindOfStem(const std::string& folder, std::string_view stem, std::st
 namespace host {
 
 void SetLibraryFolders(std::vector<std::string> folders) {
-  Folders& known = Leaked<Folders>();
+  SearchedFolders& known = Leaked<SearchedFolders>();
   const std::lock_guard lock(known.mutex);
   known.paths = std::move(folders);
 }
 
 std::vector<std::string> LibraryFolders() {
-  Folders& known = Leaked<Folders>();
+  SearchedFolders& known = Leaked<SearchedFolders>();
   const std::lock_guard lock(known.mutex);
   return known.paths;
 }
