@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -200,7 +201,14 @@ def slow(k, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ran: list[str] = []
     kernels = _registry.of(k.scale).operators._kernels
     list(_registry.of(k.scale).operators)  # completes all of them
+
+    def noting(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            ran.append(name)
+            return kernel(*args, **kwargs)
+
+        return noted
+
     for name, kernel in dict(kernels).items():
-        noted = lambda *args, _name=name, _kernel=kernel, **kwargs: (ran.append(_name), _kernel(*args, **kwargs))[1]  # noqa: E731
-        monkeypatch.setitem(kernels, name, noted)
+        monkeypatch.setitem(kernels, name, noting(name, kernel))
     return ran

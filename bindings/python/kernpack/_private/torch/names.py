@@ -42,8 +42,8 @@ single_level = find(_functorch, "enable_single_level_autograd_function")
 _SingleLevel = find(torch.autograd.function, "_SingleLevelFunction")
 # Open and close a level of forward mode, in C++. torch has one level, and refuses another: that tells calls whether one is open. None where
 # this torch lacks them: then each tensor is asked for a tangent.
-open_level = getattr(torch._C, "_enter_dual_level", None)
-close_level = getattr(torch._C, "_exit_dual_level", None)
+open_level: Any = getattr(torch._C, "_enter_dual_level", None)
+close_level: Any = getattr(torch._C, "_exit_dual_level", None)
 # Forward mode on and off.
 set_forward_mode = find(forward_ad, "_set_fwd_grad_enabled")
 
