@@ -46,6 +46,7 @@ def call_every_way(function):
 call_every_way(torch.nn.functional.gelu)
 warnings.resetwarnings()
 warnings.simplefilter("error")
+warnings.filterwarnings("ignore", "Guards may run slower on Python 3.13.0")  # torch's, of this Python
 import kernpack
 import kernpack.torch
 
