@@ -14,7 +14,7 @@ mkdir -p "$DIST"
 DIST_URL=$(python3 -c 'import pathlib, sys; print(pathlib.Path(sys.argv[1]).as_uri())' "$DIST")
 export PIP_FIND_LINKS="$DIST_URL${PIP_FIND_LINKS:+ $PIP_FIND_LINKS}"
 
-# processor_time: in CPU, the seconds that this shell's ended children have computed, on all cores. `times` in $(...) would tell of that shell.
+# processor_time: in CPU, the seconds that this shell's ended children have computed on all cores. In $(...), `times` is of that shell.
 processor_time() {
   local file=$LOGS/times.$BASHPID
   times >"$file"
