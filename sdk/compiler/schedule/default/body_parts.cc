@@ -19,7 +19,7 @@ bool IsVariable(const BufferNode& b) {
                                                  [&](const Expr& e) { return IsConstInt(e, &extent) && extent == 1; });
 }
 
-// What a statement reads, writes and uses, with all that is inside it.
+// The buffers and variables of a statement, with all that is inside it.
 class Footprint : public Visitor {
  public:
   explicit Footprint(const Stmt& s) { VisitStmt(s); }
