@@ -177,7 +177,7 @@ def _shipped() -> ModuleType:
 
 def _softmax() -> Pair:
     x = torch.randn(1024, 1024)
-    return partial(_shipped().softmax, x), partial(torch.softmax, x, -1), 1.0
+    return partial(_shipped().softmax, x), partial(torch.softmax, x, -1), 1.5
 
 
 def _stencil() -> Pair:
@@ -193,7 +193,7 @@ def _topk() -> Pair:
 
 def _cumsum() -> Pair:
     x = torch.randn(1024, 1024)
-    return partial(_shipped().cumsum, x), partial(torch.cumsum, x, 1), 1.0
+    return partial(_shipped().cumsum, x), partial(torch.cumsum, x, 1), 1.5  # torch's sums don't fade
 
 
 def _segment_sum() -> Pair:

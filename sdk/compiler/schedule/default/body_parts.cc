@@ -19,7 +19,7 @@ bool IsVariable(const BufferNode& b) {
                                                  [&](const Expr& e) { return IsConstInt(e, &extent) && extent == 1; });
 }
 
-// The buffers that a statement reads and writes and the names that it uses, inner statements included.
+// The buffers and variables of a statement, with all that is inside it.
 class Footprint : public Visitor {
  public:
   explicit Footprint(const Stmt& s) { VisitStmt(s); }
