@@ -100,6 +100,7 @@ Verdict GetCheckedVerdict(const RandomCall& drawn) {
   for (const GivenValue& value : drawn.args) AddTo(&call, value);
   Verdict verdict{{}, call.Check("f", KP_SIG_ABSTRACT)};
   if (verdict.error.empty()) verdict.error = call.LendError();
+  verdict.error = verdict.error.substr(0, verdict.error.find('\n'));  // a drawing follows, for people who call
   for (int i = 0; verdict.error.empty() && i < kp_sig_num_results(call.program); ++i) {
     verdict.error = call.ResultError(i);
     const int64_t* shape = call.shape;
