@@ -51,7 +51,7 @@ def compiled(lines: list[str], compiler: str = "g++") -> subprocess.CompletedPro
         input=head + "\n".join(lines) + "\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

@@ -32,7 +32,7 @@ def compile_text(text: str, standard: str) -> subprocess.CompletedProcess[str]:
         input=TEMPLATE.format(text=text),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 

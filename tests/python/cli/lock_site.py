@@ -56,7 +56,7 @@ class Site:
             env={**os.environ, "PYTHONPATH": path, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
 

@@ -74,7 +74,7 @@ def test_native_threads_that_call_python_survive_its_end(path: str) -> None:
             for _ in range(AT_ONCE)
         ]
         for process in batch:
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=600)
             assert process.returncode == 0, errors
 
 
@@ -86,7 +86,7 @@ k = kernpack.load(sys.argv[1])
 kernpack.register_func("interpreter_end.answer", lambda: 42)
 atexit.register(lambda: print(kernpack.get_func("interpreter_end.answer")()))
 """
-    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=600, check=False)
     assert (ran.returncode, ran.stdout) == (0, "42\n"), ran.stderr
 
 
@@ -100,7 +100,7 @@ k = kernpack.load(sys.argv[1])
 kernpack.register_func("interpreter_end.late", lambda: "late")
 answer.append(kernpack.get_func("interpreter_end.late"))
 """
-    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=600, check=False)
     assert (ran.returncode, ran.stdout) == (0, "late\n"), ran.stderr
 
 
@@ -119,7 +119,7 @@ def forever():
 k.call_forever(forever, 2)
 called.wait()
 """
-    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -135,7 +135,7 @@ import kernpack  # the main one may still
 kernpack.register_func("interpreter_end.main", lambda: 1)
 assert kernpack.get_func("interpreter_end.main")() == 1
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "ImportError" in ran.stdout
     ours, of_python = "expected the main interpreter, got subinterpreter", "does not support loading in subinterpreters"
@@ -153,7 +153,7 @@ import importlib
 assert importlib.import_module("kernpack._core") is _core
 assert importlib.reload(_core) is _core
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -184,5 +184,5 @@ KINDS = {
 def test_a_first_call_in_del_works_when_the_modules_are_gone(k: kernpack.Module, kind: str, keep: str) -> None:
     make, result = KINDS[kind]
     code = LAST.format(make=make, keep=keep)
-    ran = subprocess.run([sys.executable, "-c", code, k.path], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run([sys.executable, "-c", code, k.path], capture_output=True, text=True, timeout=600, check=False)
     assert (ran.returncode, ran.stdout) == (0, f"{result} [2.0, 2.0]\n"), ran.stderr

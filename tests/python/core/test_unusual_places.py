@@ -33,7 +33,7 @@ def _run(program: str, *arguments: str | Path, **environment: str) -> subprocess
         capture_output=True,
         text=True,
         errors="surrogateescape",
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

@@ -39,6 +39,6 @@ class Calls:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=120,
+            timeout=600,
             check=False,
         )

@@ -14,5 +14,5 @@ def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[s
         name: value for name, value in os.environ.items() if not name.startswith(("KERNPACK_EMULATOR", "KERNPACK_CUDA"))
     }
     return subprocess.run(
-        [sys.executable, *command], env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, *command], env={**kept, **variables}, capture_output=True, text=True, check=False, timeout=600
     )

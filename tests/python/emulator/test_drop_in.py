@@ -45,7 +45,7 @@ sys.exit(driver.cuCtxSynchronize() != 0)
 def _run(*words: str | Path, check: bool = False) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-m", "kernpack_cuda_emulator", "run", *words],
-        env=without_emulator(), capture_output=True, text=True, check=False, timeout=120,
+        env=without_emulator(), capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert not check or done.returncode == 0, done.stderr
     return done

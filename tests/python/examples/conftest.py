@@ -54,7 +54,7 @@ def program(k, chat_modules, tmp_path):
 
     def run(path, *arguments):
         command = map(str, (compiled, k.path, path, *arguments))
-        return subprocess.run(list(command), capture_output=True, text=True, errors="replace", check=False, timeout=60)
+        return subprocess.run(list(command), capture_output=True, text=True, errors="replace", check=False, timeout=600)
 
     return run
 

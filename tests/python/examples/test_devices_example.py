@@ -44,6 +44,6 @@ def test_its_cuda_code_equals_numpy_on_the_emulated_device(site: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert (done.returncode, done.stdout) == (0, "equal\n"), done.stdout + done.stderr
