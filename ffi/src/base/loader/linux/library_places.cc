@@ -114,7 +114,9 @@ std::string FindOtherMajor(const host::Need& need, const std::vector<std::string
   const std::vector<std::string> places = host::FoldersOfStem(stem);
   for (const std::string& folder : folders) {
     for (const std::string& place : places) {
-      if (std::string found = FindOfStem(folder + "/" + place, stem, need.library); !found.empty()) return found;
+      std::string there = folder;
+      there.append("/").append(place);
+      if (std::string found = FindOfStem(there, stem, need.library); !found.empty()) return found;
     }
     for (const host::LibraryWheel& wheel : need.wheels) {
       if (std::string found = FindOfStem(folder + "/" + wheel.folder, stem, need.library); !found.empty()) return found;

@@ -121,7 +121,8 @@ class Opening {
       const std::string version = folder.empty() ? std::string() : InstalledVersion(folder, name);
       if (version.empty()) continue;
       if (RequirementAllows(wheel.requirement, version)) return 0;
-      problem = name + " " + version;
+      problem = name;
+      problem.append(" ").append(version);
     }
     if (problem.empty()) return 0;
     const char* what = loaded ? "this process has loaded that of" : "what is installed is";
