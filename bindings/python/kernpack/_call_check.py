@@ -234,8 +234,8 @@ class CallCheck:
 
     def _wrong_rank(self, where: str, tensor: TensorType, shape: tuple[Any, ...]) -> Exception:
         least = "at least " if tensor.batch or tensor.has_tuple else ""
-        expected = f"shape {tensor.text} ({least}{len(tensor.terms) - tensor.has_tuple} dims)"
-        return self.error(ValueError, where, expected, f"{sizes_text(shape)} ({len(shape)} dims)")
+        expected = f"shape {tensor.text} ({least}{_dims(len(tensor.terms) - tensor.has_tuple)})"
+        return self.error(ValueError, where, expected, f"{sizes_text(shape)} ({_dims(len(shape))})")
 
     def _wrong_shape(
         self, where: str, tensor: TensorType, known: str, shape: tuple[Any, ...], drawn: str = ""
@@ -327,3 +327,7 @@ def sizes_text(sizes: tuple[Any, ...]) -> str:
 def device_text(device: Device) -> str:
     """As error messages write it."""
     return "cpu" if device.type == "cpu" else str(device)
+
+
+def _dims(count: int) -> str:
+    return f"{count} dim" if count == 1 else f"{count} dims"

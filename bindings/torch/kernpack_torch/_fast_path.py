@@ -55,7 +55,7 @@ def look() -> None:
     _core.torch_ask_by(has_torch_function_unary, names.are_transforms_active, forward_ad.unpack_dual, _traces)
     if names.open_level is not None and names.close_level is not None:
         _core.torch_levels_by(names.open_level, names.close_level)
-    _core.torch_below_by(names.BelowCounting, _refusals.raise_as_kernel_did)
+    _core.torch_below_by(names.BelowCounting, _refusals.raise_as_kernel_did, torch.jit.is_tracing)
 
 
 def _traces() -> bool:

@@ -133,7 +133,7 @@ def test_pip_installs_it_and_it_finds_them(wheel: Path, tmp_path: Path) -> None:
     ]
     subprocess.run([*pip, wheel, "nvidia-cublas", "foo"], check=True, capture_output=True)
     assert run(site, "-c", CALL) == "[42. 42.]"
-    assert f"1 functions, libcublas.so.13 at {site}/nvidia/cu13/lib/libcublas.so.13, libfoo" in run(site, "-c", DOCTOR)
+    assert f"1 function, libcublas.so.13 at {site}/nvidia/cu13/lib/libcublas.so.13, libfoo" in run(site, "-c", DOCTOR)
     explained = run(site, "-m", "kernpack", "explain", "my_blas.add")
     assert f"needs libfoo.so.1: found at {site}/foo/lib/libfoo.so.1" in explained
 

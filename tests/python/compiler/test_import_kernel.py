@@ -93,7 +93,7 @@ def test_arguments_are_the_contracts_names_in_order_unless_said() -> None:
         ({"args": ["x", "y", "x + 1", "k"]}, "'x' is a tensor; write dims and scalars"),
         ({"args": ["x", "y", "x.shape[2]", "k"]}, "'x' has 2 dims, got index 2"),
         ({"args": ["x", "y", "N.shape[0]", "k"]}, "the contract has no tensor 'N'; there are x, y"),
-        ({"args": ["x", "y", "x.shape[-1]", "k"]}, "'x.shape[-1]' isn't taken; write numbers, names"),
+        ({"args": ["x", "y", "x.shape[-1]", "k"]}, "'x.shape[-1]' isn't supported; write numbers, names"),
         ({"args": ["x", "workspace(0 - 1)", "N", "k"]}, "args[1]: workspace(): expected a number of bytes from 0, got -1"),
         ({"args": ["x", "y", "workspace(4)", "k"]}, "(.u32) takes no pointer, got 'workspace(4)'"),
         ({"grid": 0}, "normalise: grid.x: expected a whole number from 1 to 2^31 - 1, got 0"),

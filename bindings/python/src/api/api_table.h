@@ -37,8 +37,8 @@
     CALLABLE, takes_over, CALLABLE, transforms, CALLABLE, unpack, CALLABLE, traces) \
   X(2, torch_levels_by, "torch_levels_by", "torch's functions that open a level of forward mode, and close it", \
     CALLABLE, open, CALLABLE, close) \
-  X(2, torch_below_by, "torch_below_by", "the class of torch's guard for calls below autograd; raise_as_meant(error)", \
-    CALLABLE, guard, CALLABLE, raise_as_meant) \
+  X(3, torch_below_by, "torch_below_by", "the class of torch's guard for calls below autograd; raise_as_meant(error); is_tracing()", \
+    CALLABLE, guard, CALLABLE, raise_as_meant, CALLABLE, is_tracing) \
   X(2, torch_operator, "torch_operator", "the function is an operator that takes its own arguments; whole(*args, **kwargs) is torch's " \
     "call of it -> a quicker call of it", INFO, info, CALLABLE, whole) \
   X(2, torch_calls, "torch_calls", "calls of the function that torch must see go to call(*args, **kwargs)", INFO, info, \

@@ -19,12 +19,13 @@ typedef struct Guard {
 /* Published after the others: NULL until kernpack.torch is imported. */
 static PyObject* g_guard; /* the class */
 static PyObject *g_enter, *g_leave; /* its methods */
+static PyObject* g_is_tracing; /* () -> whether torch.jit.trace records */
 static PyObject* g_raise_as_meant; /* (error) raises what a kernel meant by a RuntimeError; else returns */
 
 enum { kSpareGuards = 8 }; /* calls in calls, and other threads: more than these are made anew */
 static Guard* g_spare[kSpareGuards];
 
-PyObject* kpy_api_torch_below_by(PyObject* guard, PyObject* raise_as_meant) {
+PyObject* kpy_api_torch_below_by(PyObject* guard, PyObject* raise_as_meant, PyObject* is_tracing) {
   PyObject* enter = PyObject_GetAttrString(guard, "__enter__");
   PyObject* leave = enter == NULL ? NULL : PyObject_GetAttrString(guard, "__exit__");
   if (leave == NULL) {
@@ -33,6 +34,8 @@ PyObject* kpy_api_torch_below_by(PyObject* guard, PyObject* raise_as_meant) {
   }
   Py_INCREF(raise_as_meant); /* all are kept until the process ends */
   Py_INCREF(guard);
+  Py_INCREF(is_tracing);
+  g_is_tracing = is_tracing;
   g_enter = enter;
   g_leave = leave;
   g_raise_as_meant = raise_as_meant;
@@ -143,6 +146,16 @@ static KpyTorchWay WayOf(KpyFunction* f, PyObject* const* values, int may_record
   return kpy_torch_way_of(found.first, found.requires_grad);
 }
 
+/* A trace names the lines of Python that call operators, and compares two runs of a program by them: the first call of a function in a
+ * process has a frame of ours, so each call in a trace has. */
+static int IsTracing(void) {
+  PyObject* answer = PyObject_CallNoArgs(g_is_tracing);
+  const int traced = answer != Py_False;
+  if (answer == NULL) PyErr_Clear();
+  Py_XDECREF(answer);
+  return traced;
+}
+
 static int CountWrites(KpyFunction* f, PyObject* const* values) {
   int32_t i;
   for (i = 0; i < f->num_params; ++i) {
@@ -206,7 +219,7 @@ int kpy_torch_call_below(KpyFunction* f, PyObject* const* args, Py_ssize_t nargs
     PyErr_Clear(); /* the usual way raises it */
     return 0;
   }
-  if (out != NULL || WayOf(f, values, 0) != KPY_TORCH_BELOW) return 0;
+  if (out != NULL || WayOf(f, values, 0) != KPY_TORCH_BELOW || IsTracing()) return 0;
   *answer = NULL;
   if (kpy_pack_arguments(args, nargs, kwnames, &tuple, &dict) == 0) *answer = CallBelow(f, values, tuple, dict);
   Py_XDECREF(tuple);
