@@ -22,10 +22,9 @@ SOURCES = {
 PAGE = """# Which PTX instructions kernels have
 
 `make ptx-census` wrote this page. It runs the tests that load PTX, keeps the texts
-(`KERNPACK_EMULATOR_PTX`), and counts how often each instruction is written, by its opcode. A "no"
-in the last column would mean that the [emulated CUDA device](emulator.md) doesn't run a form of it
-that stands in these texts. `python -m kernpack_cuda_emulator code FILE` tells the same of other
-kernels.
+(`KERNPACK_EMULATOR_PTX`), and counts how often each opcode appears in them. A "no" in the last
+column means that the [emulated CUDA device](emulator.md) can't run all forms of the instruction in
+these texts. `python -m kernpack_cuda_emulator code FILE` checks other kernels in the same way.
 
 {sources}
 
@@ -58,7 +57,7 @@ def main(folder: Path, page: Path) -> None:
         cells = [f"{counts[source][op]:,}" if counts[source][op] else "" for source in SOURCES]
         rows.append(f"| `{op}` | {' | '.join(cells)} | {'no' if op in refused else 'yes'} |")
     about = [f"| {source} | {what} | {texts[source]:,} | {kernels[source]:,} |" for source, what in SOURCES.items()]
-    sources = "\n".join(["| source | what | texts | kernels |", "| -- | -- | --: | --: |", *about])
+    sources = "\n".join(["| source | contents | texts | kernels |", "| -- | -- | --: | --: |", *about])
     page.write_text(PAGE.format(sources=sources, table="\n".join(rows)), encoding="utf-8")
     print(f"{page}: {len(rows) - 2} instructions, {len(refused)} of them refused")
 
