@@ -25,8 +25,7 @@ HEADINGS = (
     "JAX",
     "NumPy",
     "apache-tvm-ffi",
-    "tests with hooks",
-    "without",
+    "tests with hooks; without",
     "hooks off",
     *(f"{name}, µs" for name in TIMES),
 )
@@ -54,7 +53,8 @@ def row(folder: Path, python: str, date: str) -> list[str]:
         return f"{value:.{1 if value >= 10 else 2}f}"
 
     figures = [f"{times(found, name)} ({times(pinned, name)})" for name in TIMES]
-    return [date, python, *found["versions"].values(), *tests, ", ".join(off) or "none", *figures]
+    # One cell, so that the table is no wider than its page.
+    return [date, python, *found["versions"].values(), "; ".join(tests), ", ".join(off) or "none", *figures]
 
 
 def make_rows(page: str) -> list[list[str]]:
@@ -84,7 +84,7 @@ def main() -> int:
         PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), rows), encoding="utf-8")
     for cells in rows:
         print(*(f"{name}: {cell}" for name, cell in zip(HEADINGS, cells, strict=True)), sep="\n", end="\n\n")
-    bad = [cells[1] for cells in rows if "failed" in cells[6] + cells[7] or cells[8] != "none"]
+    bad = [cells[1] for cells in rows if "failed" in cells[6] or cells[7] != "none"]
     if not rows:
         print(f"newest: {folder} has no results: no environment could be made, or no times measured")
     if bad:
