@@ -14,7 +14,7 @@ import pytest
 
 LIBRARY = """\
 #include <immintrin.h>
-static char table[5000] = {1};
+char table[5000] = {1};
 int first(void) { return table[0]; }
 __attribute__((target("avx2"))) int second(const int* x) {
   __m256i y = _mm256_loadu_si256((const __m256i*)x);
