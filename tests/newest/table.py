@@ -53,7 +53,7 @@ def row(folder: Path, python: str, date: str) -> list[str]:
         return f"{value:.{1 if value >= 10 else 2}f}"
 
     figures = [f"{times(found, name)} ({times(pinned, name)})" for name in TIMES]
-    # One cell, so that the table is no wider than its page.
+    # Two cells would make the table wider than its page.
     return [date, python, *found["versions"].values(), "; ".join(tests), ", ".join(off) or "none", *figures]
 
 

@@ -278,9 +278,9 @@ def _platform(about: package.Wheel) -> list[str]:
     ]
 
 
-def true_tag(wheel: Path, has_modules: bool) -> str:
+def true_tag(wheel: Path, is_ours: bool) -> str:
     """Other projects load libraries of other wheels by their own means: then only the symbols' versions count."""
-    return platform_tag(wheel) if has_modules else symbol_tag(wheel)
+    return platform_tag(wheel) if is_ours else symbol_tag(wheel)
 
 
 def covers(claimed: str, true: str) -> bool:
@@ -317,8 +317,9 @@ def describe(path: Path) -> str:
         return "ok, no private key in it"
     size = shown(path.stat().st_size)
     if path.suffix == ".whl":
+        found = hosts_of_wheel(path)
         return "; ".join(
-            [f"ok, {size}{_runs_on(path)}", *(hosts_of_wheel(path) or ["no kernel module or backend in it"])]
+            [f"ok, {size}{_runs_on(path, bool(found))}", *(found or ["no kernel module or backend in it"])]
         )
     if private_keys.is_sdist(path):
         return f"ok, {size}, no private key in it"
@@ -334,11 +335,11 @@ def named_libraries(so: elf.SharedObject) -> list[str]:
     return [known.get(name, name) for name in so.needed]
 
 
-def _runs_on(wheel: Path) -> str:
+def _runs_on(wheel: Path, is_ours: bool) -> str:
     with zipfile.ZipFile(wheel) as opened:
-        if not any(re.search(r"\.so(\.[\d.]+)?$", name) for name in opened.namelist()):
+        if not any(package.SHARED_OBJECT.search(name) for name in opened.namelist()):
             return ", no machine code"
-    return f", runs on {true_tag(wheel, bool(hosts_of_wheel(wheel)))} and newer"
+    return f", runs on {true_tag(wheel, is_ours)} and newer"
 
 
 def hosts_of_wheel(wheel: Path) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import email.parser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
-from kernpack_sdk.audit import Image, device_code, tables
+from kernpack_sdk.audit import Image, device_code, package, tables
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -82,10 +81,8 @@ def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
 
 def _requirements(folder: Path) -> dict[str, Any]:
     """The requirements of a wheel, as pip reads them: Python, and other wheels."""
-    for info in folder.glob("*.dist-info"):
-        message = email.parser.Parser().parsestr((info / "METADATA").read_text("utf-8", "replace"))
-        return {"python": message.get("Requires-Python"), "wheels": message.get_all("Requires-Dist") or []}
-    return {"python": None, "wheels": []}
+    metadata = package.read_message(package.find_info(folder), "METADATA")
+    return {"python": metadata.get("Requires-Python"), "wheels": metadata.get_all("Requires-Dist") or []}
 
 
 def list_device_code(file: Path) -> list[dict[str, Any]]:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kernpack_sdk import archive, check
-from kernpack_sdk.audit.package import normalized
+from kernpack_sdk.audit.package import normalized, shared_objects
 from kernpack_sdk.diagnose import nearest
 
 ENTRY_POINTS = (
     "kernpack.modules"  # as kernpack.load reads them: the module's name, and the Python package that holds it
 )
-_SHARED_OBJECT = re.compile(r"\.so(\.[\d.]+)?$")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 
 
@@ -103,14 +102,7 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterator[str]:
 
 
 def _below(source: Path, folder: Path) -> Found:
-    files = [path for path in sorted(folder.rglob("*")) if _SHARED_OBJECT.search(path.name) and _is_elf(path)]
+    files = shared_objects(folder)
     if not files:
         raise ValueError(f"{source}: holds no kernel module or other shared object")
     return Found(source, folder, files)
-
-
-def _is_elf(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"

@@ -25,20 +25,37 @@ class Wheel:
             raise ValueError(f"{path.name}: not a wheel's name: expected NAME-VERSION-PYTHON-ABI-PLATFORM.whl")
         self.name, self.version = parts[0], parts[1]
         self.python, self.abi, self.platform = parts[-3:]
-        self.info = next(iter(sorted(tree.glob("*.dist-info"))), None)
+        self.info = find_info(tree)
 
     def message(self, name: str) -> email.message.Message:
-        file = self.info / name if self.info else None
-        text = file.read_text(encoding="utf-8", errors="replace") if file and file.is_file() else ""
-        return email.parser.Parser().parsestr(text)
+        return read_message(self.info, name)
 
     def shared_objects(self) -> list[Path]:
-        """All of them, whoever made them."""
-        return [p for p in sorted(self.tree.rglob("*")) if re.search(r"\.so(\.[\d.]+)?$", p.name) and _is_elf(p)]
+        return shared_objects(self.tree)
+
+
+SHARED_OBJECT = re.compile(r"\.so(\.[\d.]+)?$")
+
+
+def find_info(tree: Path) -> Path | None:
+    """The .dist-info folder of an unpacked wheel."""
+    return next(iter(sorted(tree.glob("*.dist-info"))), None)
+
+
+def read_message(info: Path | None, name: str) -> email.message.Message:
+    """METADATA or WHEEL; without fields where the file isn't there."""
+    file = info / name if info else None
+    text = file.read_text(encoding="utf-8", errors="replace") if file and file.is_file() else ""
+    return email.parser.Parser().parsestr(text)
+
+
+def shared_objects(folder: Path) -> list[Path]:
+    """All of them below the folder, whoever made them; links aside."""
+    return [path for path in sorted(folder.rglob("*")) if SHARED_OBJECT.search(path.name) and _is_elf(path)]
 
 
 def _is_elf(path: Path) -> bool:
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return False
     with path.open("rb") as stream:
         return stream.read(4) == b"\x7fELF"
