@@ -53,6 +53,25 @@ def test_names_with_spaces_quotes_and_letters_beyond_ascii(tmp_path: Path, envir
     assert run(program, place / "my cache", PLACE=str(place), **environment).stdout == "43\n"
 
 
+# Another build, which has just looked for what killed builds left, takes the first folder before this one could lock it.
+TAKEN = """
+import os, tempfile
+make, taken = tempfile.mkdtemp, []
+def mkdtemp(*arguments, **named):
+    name = make(*arguments, **named)
+    if not taken:
+        taken.append(name)
+        os.rmdir(name)
+    return name
+tempfile.mkdtemp = mkdtemp
+"""
+
+
+def test_a_folder_that_another_build_takes_for_one_of_a_killed_build(tmp_path: Path) -> None:
+    done = run(f"{TAKEN}{PROGRAM}; print(len(taken))", tmp_path)
+    assert done.stdout == "42\n1\n", done.stderr
+
+
 def test_two_builds_at_once(tmp_path: Path) -> None:
     variables = {**os.environ, "KERNPACK_CACHE_DIR": str(tmp_path)}
     pipe = subprocess.PIPE
