@@ -92,7 +92,7 @@ class ShapeDrawing {
   size_t type_ = 0;
 };
 
-// Known extents, whose errors are drawn.
+// Known extents, whose errors have lines of advice and drawings.
 struct DrawnExtents : signature::KnownExtents {
   template <class Complaint>
   KP_COLD void Draw(Text& text, const Complaint& say, const signature::Misfit& misfit) const {
@@ -114,6 +114,9 @@ struct DrawnExtents : signature::KnownExtents {
     int32_t begin = 0, end = 0;
     FindSizes(misfit, &begin, &end);
     drawing.Write(text, begin, end, note);
+  }
+  void AdviseToConvert(Text& text) const {
+    text << "\n    convert it first (NumPy and JAX: x.astype(dtype), torch: x.to(dtype))";
   }
 
  private:

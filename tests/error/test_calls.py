@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from callers import CALLERS, Arrays
-from support.refusal import refused
+from support.refusal import CONVERT, refused
 
 ROWS = "it takes (a, w, *, n=1, out=None)"
 RANGE = "expected an int of 64 bits (-2**63 to 2**63 - 1)"
@@ -63,12 +63,12 @@ TENSORS = {
     "wrong_dtype": (
         lambda k, new: k.rows(new(4, 8, dtype=np.int32), new(8)),
         TypeError,
-        "rows: a: expected dtype T in {f32, f64}, got i32",
+        "rows: a: expected dtype T in {f32, f64}, got i32" + CONVERT,
     ),
     "dtypes_that_differ": (
         lambda k, new: k.rows(new(4, 8), new(8, dtype=np.float16)),
         TypeError,
-        "rows: w: expected dtype T = f32 (bound by a), got f16",
+        "rows: w: expected dtype T = f32 (bound by a), got f16" + CONVERT,
     ),
     "rank_too_low": (
         lambda k, new: k.rows(new(8), new(8)),

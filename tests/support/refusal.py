@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+# Below an error about an argument's dtype.
+CONVERT = "\n    convert it first (NumPy and JAX: x.astype(dtype), torch: x.to(dtype))"
 LONGEST = 700  # characters: a message is read, whatever was passed
 
 

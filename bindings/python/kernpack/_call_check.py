@@ -15,6 +15,7 @@ from kernpack._expression import Value, parse_item, values_text
 
 MAX_NDIM = 64
 MAX_ELEMENTS = 1 << 56  # the widest element has 16 bytes, and sizes in bytes fit 63 bits
+_CONVERT = "\n    convert it first (NumPy and JAX: x.astype(dtype), torch: x.to(dtype))"
 _CONTIGUOUS = "pass a contiguous one (torch: x.contiguous(), NumPy: np.ascontiguousarray(x))"
 
 
@@ -107,15 +108,15 @@ class CallCheck:
         form, name = tensor.dtype
         if form == "fixed":
             if got != name:
-                raise self.error(TypeError, where, f"dtype {name}", got)
+                raise self.error(TypeError, where, f"dtype {name}", got + _CONVERT)
         elif name in self.dtypes:
             if got != self.dtypes[name]:
                 bound = self._bound_by("dtype", name)
-                raise self.error(TypeError, where, f"dtype {name} = {self.dtypes[name]}{bound}", got)
+                raise self.error(TypeError, where, f"dtype {name} = {self.dtypes[name]}{bound}", got + _CONVERT)
         else:
             allowed = self.contract.dtype_vars[name]
             if allowed is not None and got not in allowed:
-                raise self.error(TypeError, where, f"dtype {name} in {{{', '.join(allowed)}}}", got)
+                raise self.error(TypeError, where, f"dtype {name} in {{{', '.join(allowed)}}}", got + _CONVERT)
             self.dtypes[name] = got
 
     def _check_shape(self, where: str, tensor: TensorType, shape: tuple[Any, ...]) -> None:

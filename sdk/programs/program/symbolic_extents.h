@@ -63,6 +63,7 @@ class SymbolicExtents {
   // Errors of programs are one line, with the place in the program.
   template <class Complaint, class Sizes>
   void Draw(Text&, const Complaint&, const Sizes&) const {}
+  void AdviseToConvert(Text&) const {}
 
  private:
   Symbols* symbols_;

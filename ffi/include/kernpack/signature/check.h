@@ -161,20 +161,20 @@ class Checker {
     const uint32_t packed = PackDType(got);
     if (GetForm(want) == DTypeForm::kFixed) {
       if (KP_LIKELY(want == packed && got.lanes == 1)) return 0;
-      return say_.Raise("TypeError", "%S: expected dtype %d, got %d", UnpackDType(want), got);
+      return say_.Raise("TypeError", "%S: expected dtype %d, got %d%a", UnpackDType(want), got);
     }
     KpDLDataType& bound = f_.dtypes[want & 0xff];
     const uint32_t* set = p_.DTypeSet(static_cast<int>(want & 0xff));
     if (bound.lanes) {
       if (KP_LIKELY(PackDType(bound) == packed && got.lanes == 1)) return 0;
-      return say_.Raise("TypeError", "%S: expected dtype %s = %d%b, got %d", p_.Text(*set), bound,
+      return say_.Raise("TypeError", "%S: expected dtype %s = %d%b, got %d%a", p_.Text(*set), bound,
                         ComplainOf<Extents>::kDTypeBinder | (want & 0xff) << 8, got);
     }
     const uint32_t count = *set >> 16;
     bool found = count == 0;
     for (uint32_t i = 1; i <= count && !found; ++i) found = set[i] == packed;
     if (KP_UNLIKELY(!found || got.lanes != 1))
-      return say_.Raise("TypeError", "%S: expected dtype %u, got %d", set, got);
+      return say_.Raise("TypeError", "%S: expected dtype %u, got %d%a", set, got);
     bound = got;
     return 0;
   }

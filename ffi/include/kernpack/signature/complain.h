@@ -50,7 +50,7 @@ struct ComplainOf {
   //   %c choices: "a", "b"                  %n int: as who          %b uint32_t: " (bound by x)", see AddBinder
   //   %v Value, code, uint32_t: what went wrong, then the values that so many expressions name    %f the same behind " for "
   //   %w as %v, with the parameter that each dim comes from
-  //   %p Misfit const*: lines with a drawing, in hosts that draw
+  //   %p Misfit const*: lines with a drawing, in hosts that draw    %a: a line about converting an argument, in these hosts
   KP_COLD int Raise(const char* kind, const char* format, ...) const {
     Text text;
     va_list arguments;
@@ -109,6 +109,9 @@ struct ComplainOf {
           break;
         case 'p':
           extents.Draw(text, *this, *va_arg(arguments, const Misfit*));
+          break;
+        case 'a':
+          extents.AdviseToConvert(text);
           break;
         case 'c':
           AddChoices(text, va_arg(arguments, const uint32_t*));

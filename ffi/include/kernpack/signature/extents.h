@@ -37,6 +37,7 @@ struct KnownExtents {
   // Lines below an error that draw the tensors. Modules have none: their code would be in each of them.
   template <class Complaint, class Sizes>
   void Draw(Text&, const Complaint&, const Sizes&) const {}
+  void AdviseToConvert(Text&) const {}
 };
 
 }  // namespace signature
