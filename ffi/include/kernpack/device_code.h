@@ -3,9 +3,9 @@
 #ifndef KERNPACK_DEVICE_CODE_H_
 #define KERNPACK_DEVICE_CODE_H_
 
-#include <dlfcn.h>
 #include <kernpack/device.h>
 #include <kernpack/device_api.h>
+#include <kernpack/loaded.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -15,8 +15,8 @@ namespace detail {
 KP_COLD inline const KpHost* any_kernpack_host() {
   static const KpHost* found = nullptr;  // the same for whoever looks
   if (const KpHost* host = __atomic_load_n(&found, __ATOMIC_ACQUIRE)) return host;
-  void* library = dlopen("libkernpack.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept
-  const auto get = library ? reinterpret_cast<const KpHost* (*)()>(dlsym(library, "kp_host")) : nullptr;
+  void* library = loaded_library(KP_LIBRARY_FILE("kernpack"));
+  const auto get = reinterpret_cast<const KpHost* (*)()>(library_function(library, "kp_host"));
   const KpHost* host = get ? get() : nullptr;
   if (host) __atomic_store_n(&found, host, __ATOMIC_RELEASE);
   return host;

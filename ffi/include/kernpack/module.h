@@ -7,9 +7,30 @@
 
 #define KP_SDK_VERSION "0.1.0"
 
-// Exported functions gather in this section as an array; the linker bounds it with the two symbols below. The alignment is
-// explicit: a larger one would leave gaps.
+// Exported functions gather in a section as an array between two marks. The alignment is explicit: a larger one would leave gaps.
+#if defined(_WIN32)
+// The linker sorts the parts of a section by the text behind '$': the marks are entries of their own in the first part and the last.
+#define KP_DEFS_PART_(part) KP_STRINGIFY(KP_PER_MODULE(.kpd)) "$" part
+#define KP_DEFS_SECTION KP_DEFS_PART_("m")
+#define KP_DEFS_BEGIN_ &KP_PER_MODULE(kp_defs_begin) + 1
+#define KP_DEFS_END_ &KP_PER_MODULE(kp_defs_end)
+#define KP_DEFS_MARK_(symbol, part) \
+  extern KP_HIDDEN const KpFunctionDef symbol __attribute__((used, section(KP_DEFS_PART_(part)))) = {};
+#define KP_DEFS_MARKS_ KP_DEFS_MARK_(KP_PER_MODULE(kp_defs_begin), "a") KP_DEFS_MARK_(KP_PER_MODULE(kp_defs_end), "z")
+#elif defined(__APPLE__)
+// The linker defines the marks, for names of at most 16 characters.
+#define KP_DEFS_SECTION "__DATA_CONST," KP_STRINGIFY(KP_PER_MODULE(kp_defs))
+#define KP_DEFS_BEGIN_ KP_PER_MODULE(kp_defs_begin)
+#define KP_DEFS_END_ KP_PER_MODULE(kp_defs_end)
+#define KP_DEFS_BOUND_(which) __asm__("section$" which "$__DATA_CONST$" KP_STRINGIFY(KP_PER_MODULE(kp_defs)))
+#define KP_DEFS_MARKS_
+#else
+// The linker defines the marks.
 #define KP_DEFS_SECTION KP_STRINGIFY(KP_PER_MODULE(kp_defs))
+#define KP_DEFS_BEGIN_ KP_CAT(__start_, KP_PER_MODULE(kp_defs))
+#define KP_DEFS_END_ KP_CAT(__stop_, KP_PER_MODULE(kp_defs))
+#define KP_DEFS_MARKS_
+#endif
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define KP_RETAIN_ retain,
@@ -22,8 +43,13 @@
   __attribute__((KP_RETAIN_ used, unused, aligned(alignof(KpFunctionDef)), section(KP_DEFS_SECTION)))
 
 extern "C" {
-extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_CAT(__start_, KP_PER_MODULE(kp_defs))[];
-extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_CAT(__stop_, KP_PER_MODULE(kp_defs))[];
+#if defined(__APPLE__)
+extern KP_HIDDEN const KpFunctionDef KP_DEFS_BEGIN_[] KP_DEFS_BOUND_("start");
+extern KP_HIDDEN const KpFunctionDef KP_DEFS_END_[] KP_DEFS_BOUND_("end");
+#elif !defined(_WIN32)
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_DEFS_BEGIN_[];
+extern KP_HIDDEN __attribute__((weak)) const KpFunctionDef KP_DEFS_END_[];
+#endif
 // Defined by KP_MODULE_INIT, if the module has one.
 extern KP_HIDDEN __attribute__((weak)) void KP_PER_MODULE(kp_module_init)(void);
 // Linked in by kernpack_add_module(): a digest of the module's sources.
@@ -77,6 +103,7 @@ KP_NAMESPACE_END
 #define KP_MODULE_FOR_ANY_(name, version) KP_MODULE_FOR_(name, version, KP_ABI_OLDEST_HOST)
 #define KP_MODULE_FOR_(name, version, min_host_abi)                                                              \
   extern "C" {                                                                                                   \
+  KP_DEFS_MARKS_                                                                                                 \
   extern KP_HIDDEN const KpModule KP_PER_MODULE(kp_module_table) = {sizeof(KpModule),                            \
                                                                     KP_ABI_VERSION,                              \
                                                                     min_host_abi,                                \
@@ -85,8 +112,8 @@ KP_NAMESPACE_END
                                                                     version,                                     \
                                                                     KP_SDK_VERSION,                              \
                                                                     KP_PER_MODULE(kp_content_hash),              \
-                                                                    KP_CAT(__start_, KP_PER_MODULE(kp_defs)),    \
-                                                                    KP_CAT(__stop_, KP_PER_MODULE(kp_defs)),     \
+                                                                    KP_DEFS_BEGIN_,                              \
+                                                                    KP_DEFS_END_,                                \
                                                                     &::kernpack::detail::create_instance,        \
                                                                     &::kernpack::detail::destroy_instance,       \
                                                                     {nullptr, nullptr, nullptr, nullptr}};       \

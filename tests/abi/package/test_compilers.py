@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,26 @@ def test_host_compilers(compilers: tuple[str, ...], standard: str, source: str, 
     options = [f"-std={spelled}", *WARNINGS, f"-I{include_dir()}", "-fPIC", "-c", "-o", "/dev/null"]
     options += ["-DKP_SUPPORT_LINKED"] if linked else []
     _compile([compiler, *options, str(_source(source, tmp_path, ".cc"))])
+
+
+# Of each system: the file's first bytes, and how the section of the exported functions is named.
+SYSTEMS = {"x86_64-windows-gnu": (b"\x64\x86", b".kpd$m"), "aarch64-macos": (b"\xcf\xfa\xed\xfe", b"kp_defs")}
+
+
+@pytest.mark.parametrize("source", ["smallest", "wide"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_headers_compile_for_other_systems(system: str, source: str, tmp_path: Path) -> None:
+    """Nothing is linked, and nothing runs there."""
+    compiler = [sys.executable, "-m", "ziglang", "c++", "-target", system]
+    made = tmp_path / "made.o"
+    warnings = [option for option in WARNINGS if option != "-Wpedantic"]  # clang 22 has one for __COUNTER__
+    options = ["-std=c++17", *warnings, f"-I{include_dir()}", "-c", "-o", str(made)]
+    _compile([*compiler, *options, str(_source(source, tmp_path, ".cc"))])
+    magic, section = SYSTEMS[system]
+    content = made.read_bytes()
+    assert content.startswith(magic)
+    assert section in content
+    assert b"kp_module_v1" in content
 
 
 @pytest.mark.parametrize("part", ["aliases", "check"])

@@ -6,8 +6,8 @@
 #include <kernpack/call.h>
 #include <kernpack/dtype.h>
 #include <kernpack/foreign/error_object.h>
+#include <kernpack/foreign/lock.h>
 #include <kernpack/foreign/peer.h>
-#include <pthread.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -18,8 +18,8 @@ struct StoredValue;  // foreign/storage.h
 struct ForeignState {
   KpHost table;  // first: a service finds the rest behind its `host` argument
   Peer peer;
-  pthread_mutex_t lock;  // guards `stored` and what it leads to
-  pthread_cond_t made;  // a storage factory has ended
+  KpForeignMutex lock;  // guards `stored` and what it leads to
+  ForeignCondition made;  // a storage factory has ended
   StoredValue* stored;
 
   static ForeignState& of(const KpHost* host) { return *reinterpret_cast<ForeignState*>(const_cast<KpHost*>(host)); }

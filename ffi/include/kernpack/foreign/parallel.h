@@ -3,6 +3,7 @@
 #define KERNPACK_FOREIGN_PARALLEL_H_
 
 #include <kernpack/foreign/host.h>
+#include <kernpack/loaded.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -19,10 +20,10 @@ struct OpenMp {
     return found;
   }
   static OpenMp find() {
-    OpenMp o = {reinterpret_cast<decltype(parallel)>(dlsym(RTLD_DEFAULT, "GOMP_parallel")),
-                reinterpret_cast<decltype(max_threads)>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")),
-                reinterpret_cast<decltype(thread_number)>(dlsym(RTLD_DEFAULT, "omp_get_thread_num")),
-                reinterpret_cast<decltype(in_parallel)>(dlsym(RTLD_DEFAULT, "omp_in_parallel"))};
+    OpenMp o = {reinterpret_cast<decltype(parallel)>(process_function("GOMP_parallel")),
+                reinterpret_cast<decltype(max_threads)>(process_function("omp_get_max_threads")),
+                reinterpret_cast<decltype(thread_number)>(process_function("omp_get_thread_num")),
+                reinterpret_cast<decltype(in_parallel)>(process_function("omp_in_parallel"))};
     if (!o.max_threads || !o.thread_number || !o.in_parallel) o.parallel = nullptr;
     return o;
   }

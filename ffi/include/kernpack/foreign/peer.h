@@ -2,8 +2,7 @@
 #ifndef KERNPACK_FOREIGN_PEER_H_
 #define KERNPACK_FOREIGN_PEER_H_
 
-#include <dlfcn.h>
-#include <kernpack/config.h>
+#include <kernpack/loaded.h>
 
 KP_NAMESPACE_BEGIN
 namespace detail {
@@ -28,10 +27,10 @@ struct Peer {
 #undef KP_PEER_FIELD_
 
   KP_COLD void find() {
-    void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);  // the reference is kept: never unloaded under us
-    if (!library) library = RTLD_DEFAULT;
+    void* library = loaded_library(KP_LIBRARY_FILE("tvm_ffi"));
 #define KP_PEER_FIND_(field, symbol, result, parameters) \
-  field = reinterpret_cast<result(*) parameters>(dlsym(library, symbol));
+  field =                                                \
+      reinterpret_cast<result(*) parameters>(library ? library_function(library, symbol) : process_function(symbol));
     KP_PEER_FUNCTIONS_(KP_PEER_FIND_)
 #undef KP_PEER_FIND_
   }

@@ -6,6 +6,7 @@
 #include <kernpack/foreign/alias.h>
 #include <kernpack/foreign/cpu_level.h>
 #include <kernpack/foreign/host.h>
+#include <kernpack/foreign/lock.h>
 #include <kernpack/foreign/workspace.h>
 #include <kernpack/module.h>
 #include <kernpack/signature/policy.h>
@@ -13,7 +14,7 @@
 extern "C" {
 // The instance that serves every alias of this module, made by the first call of any.
 KP_HIDDEN inline KpInstance* KP_PER_MODULE(kp_foreign_instance) = nullptr;
-KP_HIDDEN inline pthread_mutex_t KP_PER_MODULE(kp_foreign_lock) = PTHREAD_MUTEX_INITIALIZER;
+KP_HIDDEN inline KpForeignMutex KP_PER_MODULE(kp_foreign_lock);
 }
 
 KP_NAMESPACE_BEGIN
@@ -25,8 +26,8 @@ KP_COLD inline KpInstance* make_foreign_instance() {
   __builtin_memset(static_cast<void*>(state), 0, sizeof(ForeignState));
   fill_foreign_table(&state->table);
   state->peer.find();
-  pthread_mutex_init(&state->lock, nullptr);
-  pthread_cond_init(&state->made, nullptr);
+  new (&state->lock) KpForeignMutex;
+  new (&state->made) ForeignCondition;
   KpInstance* self = nullptr;
   if (make_instance(&state->table, state, &self))
     return nullptr;  // KP_MODULE_INIT has raised; the next call tries again
@@ -35,13 +36,12 @@ KP_COLD inline KpInstance* make_foreign_instance() {
 
 // NULL when KP_MODULE_INIT failed, its error raised.
 KP_COLD inline KpInstance* foreign_instance_slow() {
-  pthread_mutex_lock(&KP_PER_MODULE(kp_foreign_lock));
+  ForeignLock lock(&KP_PER_MODULE(kp_foreign_lock));
   KpInstance* self = KP_PER_MODULE(kp_foreign_instance);
   if (!self) {
     self = make_foreign_instance();
     __atomic_store_n(&KP_PER_MODULE(kp_foreign_instance), self, __ATOMIC_RELEASE);
   }
-  pthread_mutex_unlock(&KP_PER_MODULE(kp_foreign_lock));
   return self;
 }
 

@@ -4,6 +4,7 @@
 
 #include <kernpack/array.h>
 #include <kernpack/foreign/host.h>
+#include <kernpack/foreign/lock.h>
 #include <kernpack/string.h>
 
 KP_NAMESPACE_BEGIN
@@ -18,18 +19,7 @@ struct StoredValue {
   KpAny value;       // of a workspace: its address as OPAQUE_PTR
   uint64_t bytes;    // of a workspace
   StoredState state;
-  pthread_t maker;  // while kMaking
-};
-
-class ForeignLock {
- public:
-  explicit ForeignLock(ForeignState& state) : state_(state) { pthread_mutex_lock(&state_.lock); }
-  ForeignLock(const ForeignLock&) = delete;
-  ForeignLock& operator=(const ForeignLock&) = delete;
-  ~ForeignLock() { pthread_mutex_unlock(&state_.lock); }
-
- private:
-  ForeignState& state_;
+  uintptr_t maker;  // while kMaking: thread_identity()
 };
 
 inline bool same_key(const KpStorageKey& a, const KpStorageKey& b) {
@@ -58,7 +48,7 @@ inline StoredValue* stored_value(ForeignState& state, const KpStorageKey& key, b
 
 inline int foreign_storage_get(const KpHost* host, const KpStorageKey* key, KpAny* out, int32_t* out_found) {
   ForeignState& state = ForeignState::of(host);
-  ForeignLock lock(state);
+  ForeignLock lock(&state.lock);
   const StoredValue* v = stored_value(state, *key, false);
   *out_found = v && v->state == StoredState::kReady;
   *out = *out_found ? v->value : kp_none();
@@ -71,7 +61,7 @@ inline int foreign_storage_set(const KpHost* host, const KpStorageKey* key, cons
   KpAny old = kp_none();
   bool stored = false;
   {
-    ForeignLock lock(state);
+    ForeignLock lock(&state.lock);
     if (StoredValue* v = stored_value(state, *key, true)) {
       old = v->value;
       v->value = *value;
@@ -79,7 +69,7 @@ inline int foreign_storage_set(const KpHost* host, const KpStorageKey* key, cons
       v->state = StoredState::kReady;
       stored = true;
     }
-    pthread_cond_broadcast(&state.made);
+    state.made.WakeAll();
   }
   kp_any_release(&old);  // outside the lock: a destructor may come back here
   return stored ? 0 : foreign_fail(host, "MemoryError", "storage_set: out of memory");
@@ -89,15 +79,14 @@ inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* k
                                        void* context, KpAny* out) {
   ForeignState& state = ForeignState::of(host);
   *out = kp_none();
-  pthread_mutex_lock(&state.lock);
+  state.lock.Acquire();
   StoredValue* v = stored_value(state, *key, true);
-  const pthread_t me = pthread_self();
-  while (v && v->state == StoredState::kMaking && !pthread_equal(v->maker, me))
-    pthread_cond_wait(&state.made, &state.lock);
+  const uintptr_t me = thread_identity();
+  while (v && v->state == StoredState::kMaking && v->maker != me) state.made.Wait(&state.lock);
   if (v && v->state == StoredState::kReady) {
     *out = v->value;
     kp_any_retain(out);
-    pthread_mutex_unlock(&state.lock);
+    state.lock.Release();
     return 0;
   }
   const bool again = v && v->state == StoredState::kMaking;
@@ -105,14 +94,14 @@ inline int foreign_storage_get_or_init(const KpHost* host, const KpStorageKey* k
     v->state = StoredState::kMaking;
     v->maker = me;
   }
-  pthread_mutex_unlock(&state.lock);
+  state.lock.Release();
   if (!v) return foreign_fail(host, "MemoryError", "storage_get_or_init: out of memory");
   if (again) return foreign_fail(host, "RuntimeError", "storage_get_or_init: the factory requests its own key");
 
   KpAny made = kp_none();
   const int rc = factory(context, &made);
-  ForeignLock lock(state);
-  pthread_cond_broadcast(&state.made);
+  ForeignLock lock(&state.lock);
+  state.made.WakeAll();
   if (v->state == StoredState::kReady) {  // the factory, or another thread, has set the key meanwhile: that stands
     kp_any_release(&made);
     *out = v->value;
@@ -131,7 +120,7 @@ inline int foreign_storage_erase(const KpHost* host, const KpStorageKey* key, in
   ForeignState& state = ForeignState::of(host);
   KpAny old = kp_none();
   {
-    ForeignLock lock(state);
+    ForeignLock lock(&state.lock);
     StoredValue* v = stored_value(state, *key, false);
     *out_erased = v && v->state == StoredState::kReady;
     if (*out_erased) {

@@ -11,7 +11,7 @@ namespace detail {
 // Sorted by selection: a module's keys are few.
 inline int foreign_storage_list(const KpHost* host, const KpStorageKey* scope, KpAny* out) {
   ForeignState& state = ForeignState::of(host);
-  ForeignLock lock(state);
+  ForeignLock lock(&state.lock);
   size_t n = 0;
   auto listed = [&](const StoredValue* v) {
     KpStorageKey same = *scope;

@@ -32,12 +32,12 @@ inline int foreign_workspace(const KpHost* host, KpBytes name, KpDLDevice device
   ForeignState& state = ForeignState::of(host);
   KpStorageKey key = {{nullptr, 0}, name, KP_SCOPE_STREAM, 1, device, nullptr};
   if (device.device_type == KP_DEVICE_CPU)
-    key.stream = reinterpret_cast<void*>(pthread_self());
+    key.stream = reinterpret_cast<void*>(thread_identity());
   else
     foreign_current_stream(host, device, &key.stream);
   uint64_t wanted = bytes < 256 ? 256 : bytes;
   {
-    ForeignLock lock(state);
+    ForeignLock lock(&state.lock);
     const StoredValue* v = stored_value(state, key, false);
     if (v && v->bytes >= bytes) {
       *out_data = v->value.v.v_ptr;
@@ -47,7 +47,7 @@ inline int foreign_workspace(const KpHost* host, KpBytes name, KpDLDevice device
   }
   void* data = foreign_block(host, device, wanted, flags);
   if (!data) return -1;
-  ForeignLock lock(state);
+  ForeignLock lock(&state.lock);
   StoredValue* v = stored_value(state, key, true);
   if (!v) return foreign_fail(host, "MemoryError", "workspace: out of memory");
   v->value.type_index = KP_TYPE_OPAQUE_PTR;

@@ -57,7 +57,7 @@
   X(kBatchNeverBound, "'...' in a result needs a parameter that has '...' and cannot be absent")                  \
   X(kStarNeedsVariable, "'*' in a shape takes a variable, as in T[*Dims, D]; or a ']' is missing before it")      \
   X(kOneStarATensor,                                                                                              \
-    "one dims tuple a tensor, and none beside '...' in a parameter: callers join the dims of one "                \
+    "a tensor has at most one dims tuple, and none beside '...' in a parameter: callers join the dims of one "    \
     "(docs/patterns.md)")                                                                                         \
   X(kAnyDimInResult,                                                                                              \
     "'_' is for parameters; a result's size must be known: where data decide it, give a bound and a count "       \

@@ -90,7 +90,7 @@ _HINTS = [
         ("kExpectedEndWhereOrWith", r"\bwith\b.*", r"\w", "properties are separated by ','"),
         ("kExpectedDefault", r"", r"true\b|false\b", "as in Python: True, False"),
         ("kExpectedDefault", r"", r"nullptr\b|null\b|none\b", "as in Python: None"),
-        ("kExpectedColon", r"->.*", r"!", "results take no '!': a kernel always writes them"),
+        ("kExpectedColon", r"->.*", r"!", "results don't take '!': a kernel always writes them"),
         (
             "kDimNeverBound",
             r"->.*",
@@ -121,7 +121,7 @@ def misfit(block: str, export: Export | None, said: str) -> str:
         return f"{HEAD}{head}{numbered[0]}{f'({name}) ' if name else ''}{said[numbered.end() :]}"
     if "must have one parameter for each" in said and (count := _COUNT.search(block)):
         has, wants = count.groups()
-        return f"{HEAD}{head}the C++ function has {has} parameters, the contract needs {wants}: {said}"
+        return f"{HEAD}{head}the C++ function has {has} parameter{"" if has == "1" else "s"}, the contract needs {wants}: {said}"
     return f"{HEAD}{head}{said}"
 
 
