@@ -121,7 +121,8 @@ def misfit(block: str, export: Export | None, said: str) -> str:
         return f"{HEAD}{head}{numbered[0]}{f'({name}) ' if name else ''}{said[numbered.end() :]}"
     if "must have one parameter for each" in said and (count := _COUNT.search(block)):
         has, wants = count.groups()
-        return f"{HEAD}{head}the C++ function has {has} parameter{"" if has == "1" else "s"}, the contract needs {wants}: {said}"
+        parameters = "1 parameter" if has == "1" else f"{has} parameters"
+        return f"{HEAD}{head}the C++ function has {parameters}, the contract needs {wants}: {said}"
     return f"{HEAD}{head}{said}"
 
 
