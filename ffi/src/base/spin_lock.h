@@ -2,9 +2,9 @@
 #ifndef KERNPACK_SRC_BASE_SPIN_LOCK_H_
 #define KERNPACK_SRC_BASE_SPIN_LOCK_H_
 
-#include <sched.h>
-
 #include <atomic>
+
+#include "base/os/thread.h"
 
 namespace kernpack::host {
 
@@ -12,7 +12,7 @@ namespace kernpack::host {
 class SpinLock {
  public:
   void lock() noexcept {
-    while (held_.exchange(true, std::memory_order_acquire)) sched_yield();
+    while (held_.exchange(true, std::memory_order_acquire)) os::Yield();
   }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
   bool held() const noexcept { return held_.load(std::memory_order_relaxed); }

@@ -1,6 +1,4 @@
 // Opening a backend: once, by one thread, with no lock held while its driver starts.
-#include <pthread.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -11,6 +9,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/os/thread.h"
 #include "devices/registry.h"
 #include "values/object/object.h"
 
@@ -22,7 +21,7 @@ struct Opening {
   std::condition_variable_any opened;  // made anew in a forked child: it may hold waiters of the parent
   struct Flight {
     uint32_t generation;
-    pthread_t thread;
+    uintptr_t thread;  // os::GetThreadIdentity()
   } flights[kMaxBackends] = {};
 
   Opening() {
@@ -73,14 +72,14 @@ int OpenBackend(Backend* backend) {
     while (backend->state.load(std::memory_order_relaxed) == Backend::kOpening) {
       // A child was forked while its parent opened the driver: what the parent's thread had begun is lost.
       if (flight.generation != ForkGeneration()) break;
-      if (pthread_equal(flight.thread, pthread_self())) {
+      if (flight.thread == os::GetThreadIdentity()) {
         return kp_raise("RuntimeError", "backend %s asks for its own devices while it is opened",
                         backend->definition->name);
       }
       opening.opened.wait(lock);
     }
     if (IsOpened(*backend)) return 0;
-    flight = {ForkGeneration(), pthread_self()};
+    flight = {ForkGeneration(), os::GetThreadIdentity()};
     backend->state.store(Backend::kOpening, std::memory_order_relaxed);
   }
   int state = -1;

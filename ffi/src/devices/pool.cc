@@ -1,7 +1,5 @@
 #include "devices/pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -14,6 +12,7 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/os/thread.h"
 #include "devices/call/context.h"
 #include "devices/forward.h"
 #include "devices/memory.h"
@@ -33,12 +32,9 @@ struct Pools {
   ForkMutex mutex{LockRank::kWorkspace};
   std::vector<Pool*> all;
   std::vector<Pool*> threadless;  // of the CPU, for the next thread that needs one
-  pthread_key_t thread_key{};
+  const os::ThreadValue of_thread{EndThread};
 
-  Pools() {
-    pthread_key_create(&thread_key, EndThread);
-    OnForkedChild(ForgetParents);
-  }
+  Pools() { OnForkedChild(ForgetParents); }
   static void EndThread(void* pool);
   static void ForgetParents();
 };
@@ -110,7 +106,7 @@ Pool* CpuPool(KpDLDevice device) {
     t_cpu = pools.all.back() = new Pool(device, nullptr);
   }
   t_cpu->SetOwned(true);
-  pthread_setspecific(pools.thread_key, t_cpu);
+  pools.of_thread.Set(t_cpu);
   return t_cpu;
 }
 

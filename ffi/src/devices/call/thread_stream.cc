@@ -1,10 +1,9 @@
 #include "devices/call/context.h"
 
-#include <pthread.h>
-
 #include <vector>
 
 #include "base/leaked.h"
+#include "base/os/thread.h"
 
 namespace kernpack::host {
 namespace {
@@ -19,11 +18,8 @@ struct Streams {
   std::vector<Current> current;  // only devices whose stream is not the default
 };
 
-struct StreamsKey {
-  pthread_key_t key{};
-  StreamsKey() {
-    pthread_key_create(&key, [](void* ended) { delete static_cast<Streams*>(ended); });
-  }
+struct StreamsOfThread : os::ThreadValue {
+  StreamsOfThread() : ThreadValue([](void* ended) { delete static_cast<Streams*>(ended); }) {}
 };
 
 constinit thread_local Streams* t_streams = nullptr;
@@ -31,7 +27,7 @@ constinit thread_local Streams* t_streams = nullptr;
 Streams& ThreadStreams() {
   if (t_streams == nullptr) {
     t_streams = new Streams();
-    pthread_setspecific(Leaked<StreamsKey>().key, t_streams);
+    Leaked<StreamsOfThread>().Set(t_streams);
   }
   return *t_streams;
 }

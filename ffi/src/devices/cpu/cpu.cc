@@ -8,6 +8,7 @@
 
 #include "shared/bytes.h"
 #include "shared/target_kinds.h"
+#include "base/os/memory.h"
 
 namespace kernpack::host {
 namespace {
@@ -33,15 +34,15 @@ int CpuAlloc(const KpDeviceApi*, KpDLDevice, uint64_t bytes, uint64_t alignment,
     return kp_raise("ValueError", "cpu: alignment is %llu; expected a power of two up to %u",
                     static_cast<unsigned long long>(alignment), kMaxAlignment);
   }
-  if (posix_memalign(handle, std::max(alignment, kMinAlignment), std::max<uint64_t>(bytes, 1)) != 0) {
-    *handle = nullptr;
+  *handle = os::Allocate(std::max<uint64_t>(bytes, 1), std::max(alignment, kMinAlignment));
+  if (*handle == nullptr) {
     return kp_raise("MemoryError", "cpu: %llu bytes cannot be allocated", static_cast<unsigned long long>(bytes));
   }
   return 0;
 }
 
 int CpuFree(const KpDeviceApi*, KpDLDevice, void* handle) noexcept {
-  std::free(handle);
+  os::Free(handle);
   return 0;
 }
 

@@ -1,8 +1,8 @@
 #include "devices/parallel/cpu_contention.h"
 
-#include <sys/resource.h>
-
 #include <atomic>
+
+#include "base/os/processors.h"
 
 namespace kernpack::host {
 namespace {
@@ -19,9 +19,8 @@ constinit std::atomic<Ticks> g_alone_until{0};
 constinit std::atomic<int64_t> g_pushed_off{0};  // when last looked at
 
 bool WerePushedOff() noexcept {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return false;
-  return usage.ru_nivcsw - g_pushed_off.exchange(usage.ru_nivcsw, std::memory_order_relaxed) >= kPushedOff;
+  const int64_t times = os::CountPreemptions();
+  return times >= 0 && times - g_pushed_off.exchange(times, std::memory_order_relaxed) >= kPushedOff;
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 #include "devices/parallel/pool.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -17,14 +14,24 @@
 #include "base/leaked.h"
 #include "base/read_once.h"
 #include "base/log.h"
+#include "base/os/processors.h"
+#include "base/os/thread.h"
 #include "devices/parallel/cpu_contention.h"
 #include "devices/parallel/spin.h"
-#include "devices/parallel/worker.h"
 
 namespace kernpack::host {
 namespace {
 
 // Placing a worker is a system call of the caller's. Where CPUs are many the kernel finds an idle one well enough.
+// A thread of the pool. Guarded by the pool's lock.
+struct Worker {
+  std::thread thread;
+  bool asleep = false;
+  // A worker that sleeps is kept off the CPU of the thread that wakes it, which is about to be busy. Kernels that save power, and those
+  // of virtual machines, take an idle CPU for one that is slow to start, and leave both threads on one for milliseconds.
+  os::Placement placement;
+};
+
 constexpr size_t kFewWorkers = 8;
 
 struct Task {
@@ -46,7 +53,7 @@ struct Pool {
   int32_t spinning = 0;
   bool stopping = false;
 
-  bool HasCpuForEach() const { return workers.size() < static_cast<size_t>(ReadOnce<AvailableCpus>()); }
+  bool HasCpuForEach() const { return workers.size() < static_cast<size_t>(ReadOnce<os::CountUsableProcessors>()); }
 };
 
 // A child has none of the parent's workers; what stood for them is abandoned, not destroyed.
@@ -75,7 +82,7 @@ void Sleep(Pool& pool, std::unique_lock<ForkMutex>& lock, Worker& self) {
   self.asleep = true;
   pool.work.wait(lock);
   self.asleep = false;
-  self.RunAnywhere();
+  self.placement.Restore();
 }
 
 void LookOut(Pool& pool, std::unique_lock<ForkMutex>& lock) {
@@ -89,7 +96,7 @@ void LookOut(Pool& pool, std::unique_lock<ForkMutex>& lock) {
 
 void WorkerLoop(Worker& self) {
   auto& pool = Leaked<Pool>();
-  pthread_setname_np(pthread_self(), "kernpack");
+  os::NameThread("kernpack");
   std::unique_lock lock(pool.mutex);
   bool worked = false;
   while (!pool.stopping) {
@@ -112,10 +119,7 @@ void WorkerLoop(Worker& self) {
 // aren't an error.
 void EnsureWorkers(Pool& pool, size_t wanted) {
   if (pool.workers.size() >= wanted) return;
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const os::SignalsBlocked blocked;
   try {
     while (pool.workers.size() < wanted) {
       Worker& worker = pool.workers.emplace_back();
@@ -125,7 +129,6 @@ void EnsureWorkers(Pool& pool, size_t wanted) {
     pool.workers.pop_back();
     Log(KP_LOG_WARNING, "parallel_for: the system allows no more threads; going on with fewer");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
@@ -133,7 +136,7 @@ void EnsureWorkers(Pool& pool, size_t wanted) {
 int32_t PoolWidth() noexcept {
   const int32_t requested = RequestedThreads();
   if (requested > 0) return requested;
-  return ReadOnce<AvailableCpus>();
+  return ReadOnce<os::CountUsableProcessors>();
 }
 
 void RunOnPool(Job& job, int32_t width) {
@@ -151,7 +154,7 @@ void RunOnPool(Job& job, int32_t width) {
     must_wake = pool.spinning < task.seats;
     if (must_wake && pool.workers.size() <= kFewWorkers) {
       for (Worker& worker : pool.workers) {
-        if (worker.asleep) worker.WakeElsewhere();
+        if (worker.asleep) worker.placement.KeepOffCaller(worker.thread);
       }
     }
   }

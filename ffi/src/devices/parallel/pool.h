@@ -9,9 +9,6 @@
 
 namespace kernpack::host {
 
-// How many threads our own pool may use.
-// CPUs this process may run on (sched_getaffinity); at least 1.
-int32_t AvailableCpus() noexcept;
 // KERNPACK_NUM_THREADS or what kp_set_num_threads set; 0 when neither did. A bad value is logged once and ignored.
 int32_t RequestedThreads() noexcept;
 

@@ -1,7 +1,5 @@
 #include "devices/parallel/pool.h"
 
-#include <sched.h>
-
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -38,14 +36,6 @@ int32_t ReadEnvironment() noexcept {
 int32_t FromEnvironment() noexcept { return ReadOnce<ReadEnvironment>(); }
 
 }  // namespace
-
-int32_t AvailableCpus() noexcept {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  const int count = CPU_COUNT(&cpus);
-  return count > 0 ? count : 1;
-}
 
 int32_t RequestedThreads() noexcept {
   const int32_t set = g_set.load(std::memory_order_relaxed);

@@ -1,7 +1,5 @@
 #include "devices/workspace/workspace.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -13,6 +11,7 @@
 #include "shared/bytes.h"
 #include "base/fork.h"
 #include "base/leaked.h"
+#include "base/os/thread.h"
 #include "devices/call/context.h"
 #include "devices/registry.h"
 #include "devices/streams.h"
@@ -45,10 +44,9 @@ struct Pools {
   ForkMutex mutex{LockRank::kWorkspace};
   Pool streams;
   std::vector<Pool*> threads;
-  pthread_key_t thread_key{};
+  const os::ThreadValue of_thread{DropThread};
 
   Pools() {
-    pthread_key_create(&thread_key, DropThread);
     OnStreamEnd([](KpDLDevice device, void* stream) {
       DropWorkspaces([&](const KeyView& key) { return IsOfStream(key, device, stream); });
     });
@@ -80,7 +78,7 @@ Pool& ThreadPool(Pools& pools) {
     auto* made = new Pool();
     pools.threads.push_back(made);
     t_pool = made;
-    pthread_setspecific(pools.thread_key, made);
+    pools.of_thread.Set(made);
   }
   return *t_pool;
 }

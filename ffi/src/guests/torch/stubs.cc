@@ -1,6 +1,5 @@
 // torch's boxed kernels carry no pointer of their own, so each operator gets a function of its own from this pool.
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/os/thread.h"
 #include "guests/torch/op.h"
 
 namespace kernpack::torch {
@@ -33,20 +33,15 @@ struct Raised {
 
 constexpr size_t kTextBytes = 4096;
 
-pthread_key_t MakeTextKey() noexcept {
-  pthread_key_t made{};
-  pthread_key_create(&made, std::free);
-  return made;
-}
-const pthread_key_t g_text_key = MakeTextKey();
+const os::ThreadValue g_text(std::free);
 
 // This thread's kTextBytes for the text of an error, freed with the thread; NULL when there is no memory. Not thread_local: see
 // -ftls-model in ffi/CMakeLists.txt.
 char* ThreadText() noexcept {
-  void* text = pthread_getspecific(g_text_key);
+  void* text = g_text.Get();
   if (text == nullptr) {
     text = std::malloc(kTextBytes);
-    pthread_setspecific(g_text_key, text);
+    g_text.Set(text);
   }
   return static_cast<char*>(text);
 }

@@ -1,6 +1,4 @@
 // The C API of profiles, and KERNPACK_PROFILE.
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include "shared/bytes.h"
 #include "base/guard.h"
 #include "base/call_flags.h"
+#include "base/os/thread.h"
 #include "observe/profile/nvtx.h"
 #include "observe/profile/recorder.h"
 
@@ -39,7 +38,7 @@ class WholeProcess {
       FindNvtx();
       const std::lock_guard lock(Recorder::Get().mutex);
       Recorder::Get().Begin(&profile_);
-      process_ = getpid();
+      process_ = os::GetProcessNumber();
     } catch (const std::exception& error) {
       std::fprintf(stderr, "kernpack: KERNPACK_PROFILE: %s\n", error.what());
     }
@@ -65,11 +64,11 @@ class WholeProcess {
  private:
   // A forked child has a file of its own: that of its parent comes later.
   std::string FileName() const {
-    const std::string process = std::to_string(getpid());
+    const std::string process = std::to_string(os::GetProcessNumber());
     std::string name = file_;
     const size_t at = name.find("%p");
     if (at != std::string::npos) return name.replace(at, 2, process);
-    return getpid() == process_ ? name : name + "." + process;
+    return os::GetProcessNumber() == process_ ? name : name + "." + process;
   }
 
   void WriteFile(const std::string& name) const {
@@ -90,7 +89,7 @@ class WholeProcess {
 
   std::string file_;
   KpProfile profile_;
-  pid_t process_ = 0;
+  int64_t process_ = 0;
 };
 
 const WholeProcess whole_process;

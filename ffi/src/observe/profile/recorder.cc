@@ -1,13 +1,10 @@
 #include "observe/profile/recorder.h"
 
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "base/call_flags.h"
+#include "base/os/thread.h"
 
 namespace kernpack::host::profile {
 
@@ -42,7 +39,7 @@ void ForgetParent() {
   recorder.logs.clear();  // leaked: their threads don't exist here
   if (ThreadLog::mine_ != nullptr) {
     ThreadLog::mine_->chunk_->size.store(0, std::memory_order_relaxed);
-    ThreadLog::mine_->chunk_->thread = getpid();
+    ThreadLog::mine_->chunk_->thread = os::GetProcessNumber();
     recorder.logs.insert(ThreadLog::mine_);
   }
   for (KpProfile* profile : recorder.running) {
@@ -59,10 +56,8 @@ namespace {
 
 std::shared_ptr<Chunk> NewChunk() {
   auto chunk = std::make_shared<Chunk>();
-  chunk->thread = static_cast<pid_t>(syscall(SYS_gettid));
-  char name[16] = "";
-  pthread_getname_np(pthread_self(), name, sizeof name);
-  chunk->thread_name = name;
+  chunk->thread = os::GetThreadNumber();
+  chunk->thread_name = os::GetThreadName();
   return chunk;
 }
 

@@ -1,7 +1,5 @@
 #include "observe/profile/recorder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdarg>
@@ -11,6 +9,8 @@
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "base/os/thread.h"
 
 namespace kernpack::host::profile {
 namespace {
@@ -126,9 +126,9 @@ std::string Table(const KpProfile& profile) {
 std::string Json(const KpProfile& profile) { return Text(Facts(profile)); }
 
 std::string Trace(const KpProfile& profile) {
-  const auto process = static_cast<int>(getpid());
+  const auto process = static_cast<int>(os::GetProcessNumber());
   std::unordered_map<const Entry*, std::pair<std::string, std::string>> known;
-  std::map<pid_t, const char*> threads;
+  std::map<int64_t, const char*> threads;
   std::string out = "{\"displayTimeUnit\":\"ns\",\"kernpack\":" + Json(profile) + ",\"traceEvents\":[\n";
   for (const Slice& slice : profile.slices) {
     threads[slice.chunk->thread] = slice.chunk->thread_name.c_str();

@@ -3,8 +3,6 @@
 #ifndef KERNPACK_SRC_OBSERVE_PROFILE_THREAD_LOG_H_
 #define KERNPACK_SRC_OBSERVE_PROFILE_THREAD_LOG_H_
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -36,7 +34,7 @@ struct Chunk {
   static constexpr uint32_t kEvents = 1024;
   std::array<Event, kEvents> events;
   std::atomic<uint32_t> size{0};  // what is below it stays as it is
-  pid_t thread;
+  int64_t thread;
   std::string thread_name;
 };
 

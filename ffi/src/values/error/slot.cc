@@ -1,7 +1,5 @@
 #include "values/error/slot.h"
 
-#include <pthread.h>
-
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -9,6 +7,7 @@
 #include <kernpack/host/host.h>
 
 #include "shared/bytes.h"
+#include "base/os/thread.h"
 #include "values/error/error_object.h"
 #include "base/services.h"
 #include "values/object/object.h"
@@ -20,22 +19,15 @@ namespace {
 constinit thread_local KpObject* t_error = nullptr;
 constinit thread_local bool t_watched = false;
 
-// A thread that ends with an error pending must not leak it. A pthread key does that without a destructor that would also
-// run in the main thread at process exit.
-pthread_key_t MakeKey() noexcept {
-  pthread_key_t made{};
-  pthread_key_create(&made, [](void*) {
-    kp_release(t_error);
-    t_error = nullptr;
-    t_watched = false;
-  });
-  return made;
-}
-
-const pthread_key_t g_key = MakeKey();
+// A thread that ends with an error pending must not leak it.
+const os::ThreadValue g_watched([](void*) {
+  kp_release(t_error);
+  t_error = nullptr;
+  t_watched = false;
+});
 
 void WatchThread() noexcept {
-  pthread_setspecific(g_key, &t_watched);
+  g_watched.Set(&t_watched);
   t_watched = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/os/memory.h"
 #include "base/thread_index.h"
 
 namespace kernpack::host {
@@ -24,12 +25,7 @@ void CountLive(int64_t delta) noexcept {
 void* AllocateObject(size_t body, size_t extra, size_t alignment, int32_t type_index, void (*deleter)(void*, int)) {
   size_t bytes = 0;
   if (__builtin_add_overflow(body, extra, &bytes)) throw std::bad_alloc();
-  void* memory = nullptr;
-  if (alignment == 0) {
-    memory = std::malloc(bytes);
-  } else if (posix_memalign(&memory, alignment, bytes) != 0) {
-    memory = nullptr;
-  }
+  void* memory = os::Allocate(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   std::memset(memory, 0, body);
   KpObject* header = Header(memory);
@@ -42,7 +38,7 @@ void* AllocateObject(size_t body, size_t extra, size_t alignment, int32_t type_i
 
 void FreeObject(void* object) noexcept {
   CountLive(-1);
-  std::free(object);
+  os::Free(object);
 }
 
 }  // namespace kernpack::host
