@@ -1,13 +1,15 @@
-"""Makes a process's first call with torch tensors inside each of torch's modes, and the same call in a process that made another before.
+"""Makes a process's first call with torch tensors inside each of torch's modes, and all of these calls in a process that made another before.
 
     python first_calls.py <path of the module of conftest.py> <mode>...
 
-Each runs in a child that was forked before any call. Prints a line of JSON a child: the mode, "first" or "later", what the call gave, which
-hooks are on afterwards, and warnings.
+The processes are children that are forked before any call. Prints lines of JSON: the mode, "first" or "later", what the call gave, which hooks
+are on afterwards, and warnings.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import os
 import sys
@@ -287,33 +289,42 @@ def another_thread(k: Any) -> Any:
     return seen
 
 
-def run(k: Any, name: str, when: str) -> dict[str, Any]:
+def run(k: Any, name: str, when: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RuntimeWarning)
-        if when == "later":
-            calls(k, x())
         try:
             given = values(MODES[name](k))
         except Exception:
             given = traceback.format_exc()
         torch.set_default_dtype(torch.float32)
+        torch.use_deterministic_algorithms(False)
         after = values(calls(k, x()))
     on = sorted(hook for hook, state in kernpack.info()["private_hooks"].items() if state == "on" and hook[0] == "t")
     warned = [str(one.message) for one in caught if "kernpack" in str(one.message)]
-    return {"mode": name, "when": when, "given": given, "after": after, "on": on, "warned": warned}
+    row = {"mode": name, "when": when, "given": given, "after": after, "on": on, "warned": warned}
+    print(json.dumps(row), flush=True)
+
+
+def in_child(body: Callable[[], None]) -> None:
+    child = os.fork()
+    if child == 0:
+        body()
+        os._exit(0)
+    os.waitpid(child, 0)
 
 
 def main(path: str, *names: str) -> None:
-    import torch._dynamo  # once: each child would import it
-
+    importlib.import_module("torch._dynamo")  # once: each child would import it
     k = kernpack.load(path)
+
+    def later() -> None:
+        calls(k, x())
+        for name in names or MODES:
+            run(k, name, "later")
+
     for name in names or MODES:
-        for when in ("first", "later"):
-            child = os.fork()
-            if child == 0:
-                print(json.dumps(run(k, name, when)), flush=True)
-                os._exit(0)
-            os.waitpid(child, 0)
+        in_child(functools.partial(run, k, name, "first"))
+    in_child(later)
 
 
 if __name__ == "__main__":

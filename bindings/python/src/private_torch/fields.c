@@ -175,7 +175,8 @@ void kpy_torch_layout_init(void) {
     kpy_in_fresh_thread(Look, &answer);
     if (answer.asked && kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
       kpy_torch_hook_found(KPY_TORCH_VERSIONS, answer.bump);
-    KPY_PUBLISH(attempts_left, answer.asked ? 0 : attempts_left - 1); /* another look at this torch would give the same */
+    KPY_PUBLISH(attempts_left,
+                answer.asked ? 0 : attempts_left - 1); /* another look at this torch would give the same */
     if (attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
   }
   KPY_PUBLISH(is_looking, 0);
