@@ -209,6 +209,7 @@ def test_calls_of_operators_that_nothing_follows_stay_below_autograd(k, slow):
         ops.scale(x)
     assert seen.seen == ["kernpack_torch_tests.scale.default"]
     assert (way(x), way(x, weight)) == (BELOW, RECORD)
+    assert (way(), way(None), way(3), way(x.numpy()), way(x, 3)) == (ASK,) * 5
     assert way(x.as_subclass(type("Subclass", (torch.Tensor,), {}))) == ASK
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, x)

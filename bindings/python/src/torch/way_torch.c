@@ -116,12 +116,12 @@ KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
   if (base == NULL) return KPY_TORCH_ASK;
   for (i = 0; i < count; ++i) {
     if (objects[i] == Py_None) continue;
-    if (by_hooks && !PyObject_TypeCheck(objects[i], base)) return KPY_TORCH_ASK;
     are_plain &= kpy_torch_is_plain(Py_TYPE(objects[i]));
+    if (!(by_hooks ? PyObject_TypeCheck(objects[i], base) : are_plain)) return KPY_TORCH_ASK;
     if (first == NULL) first = objects[i];
     is_recorded |= kpy_torch_requires_grad(objects[i]);
   }
-  if (first == NULL || !(by_hooks || are_plain)) return KPY_TORCH_ASK;
+  if (first == NULL) return KPY_TORCH_ASK;
   if (by_hooks) {
     is_recorded &= kpy_torch_records();
     if (!(is_recorded || are_plain) || kpy_torch_is_watched() || kpy_torch_any_tangent(objects, count))
