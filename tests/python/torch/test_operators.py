@@ -8,6 +8,11 @@ import resource
 import kernpack.torch
 import pytest
 import torch
+from kernpack._private import SETTING
+from recorder import Recorder
+from torch.autograd import forward_ad
+
+ASK, BELOW, RECORD = range(3)
 
 
 @pytest.fixture
@@ -187,3 +192,31 @@ def test_no_call_leaves_memory_behind(k, ops, how):
     assert (
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512
     )  # KiB; 20 000 leaks of a tensor are 10 times that
+
+
+def test_calls_of_operators_that_nothing_follows_stay_below_autograd(k, slow):
+    """With the hooks, too: the kernel at the Autograd key, which is written in Python, doesn't run."""
+    ops, way = kernpack.torch.ops(k), kernpack._core.torch_way
+    x, weight = torch.arange(3.0), torch.nn.Parameter(torch.ones(3))
+    torch.testing.assert_close(ops.scale(x, f=3.0), 3 * x)
+    assert ops.scale(x, out=torch.empty(3)).tolist() == [0, 2, 4]
+    ops.bump(x)
+    assert (x.tolist(), x._version) == ([1, 2, 3], 1)
+    with torch.no_grad():
+        torch.testing.assert_close(ops.scale(weight), 2 * weight)
+    assert not slow
+    with Recorder() as seen:
+        ops.scale(x)
+    assert seen.seen == ["kernpack_torch_tests.scale.default"]
+    assert (way(x), way(x, weight)) == (BELOW, RECORD)
+    assert (way(), way(None), way(3), way(x.numpy()), way(x, 3)) == (ASK,) * 5
+    assert way(x.as_subclass(type("Subclass", (torch.Tensor,), {}))) == ASK
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, x)
+        assert way(dual) == ASK
+        with pytest.raises(RuntimeError, match="carries a tangent"):
+            ops.scale(dual)
+    answers = [way(x)]
+    torch.testing.assert_close(torch.vmap(ops.scale)(torch.ones(2, 3)), torch.full((2, 3), 2.0))
+    torch.jit.trace(lambda t: answers.append(way(t)) or ops.scale(t), (x,), check_trace=False)
+    assert answers == [BELOW, ASK if SETTING != "0" else BELOW]  # without hooks, torch isn't asked about traces here

@@ -133,8 +133,13 @@ static int ReadSample(PyObject* row, Sample* out) {
   return out->address == 0 ? -1 : 0;
 }
 
-/* Looks for the fields once. 1: this torch has been asked; 0: it could not be asked here. */
-static int Look(void) {
+typedef struct Answer {
+  int asked; /* this torch has been asked */
+  int bump; /* the version counter was found, too */
+} Answer;
+
+/* Looks for the fields once. In a fresh thread: inside a mode, vmap and the like, no samples of torch's own tensors can be made. */
+static void Look(void* out) {
   /* ([(tensor, address, keys, gradient, tangent, plain)], plain keys, keys of what is counted, bytes of the Python object) */
   PyObject *answer = kpy_helper("torch_samples", NULL), *rows;
   Sample samples[kMaxSamples];
@@ -147,16 +152,15 @@ static int Look(void) {
   PyErr_Clear();
   if (good) {
     if (plain != 0) Search(samples, count, object_bytes, plain);
-    if (kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
-      kpy_torch_hook_found(KPY_TORCH_VERSIONS, FindBump(samples[0].tensor, counted));
+    ((Answer*)out)->bump = kpy_torch_layout.found && FindBump(samples[0].tensor, counted);
     PyErr_Clear();
   }
   Py_XDECREF(answer);
-  return good;
+  ((Answer*)out)->asked = good;
 }
 
 void kpy_torch_layout_init(void) {
-  static int attempts_left = 8; /* samples cannot be made inside vmap and its like: then later */
+  static int attempts_left = 8; /* another thread may leave a level of forward mode meanwhile: then later */
   /* One thread at a time: torch has one forward mode level per process, and a tangent ends with the level. Meanwhile other threads'
    * calls go through torch. */
   static int is_looking = 0;
@@ -167,7 +171,12 @@ void kpy_torch_layout_init(void) {
   }
   if (__atomic_exchange_n(&is_looking, 1, __ATOMIC_ACQ_REL)) return;
   if (attempts_left > 0) { /* another thread may have been here since */
-    KPY_PUBLISH(attempts_left, Look() ? 0 : attempts_left - 1); /* another look at this torch would give the same */
+    Answer answer = {0, 0};
+    kpy_in_fresh_thread(Look, &answer);
+    if (answer.asked && kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
+      kpy_torch_hook_found(KPY_TORCH_VERSIONS, answer.bump);
+    KPY_PUBLISH(attempts_left,
+                answer.asked ? 0 : attempts_left - 1); /* another look at this torch would give the same */
     if (attempts_left == 0) kpy_torch_hook_found(KPY_TORCH_FIELDS, kpy_torch_layout.found);
   }
   KPY_PUBLISH(is_looking, 0);

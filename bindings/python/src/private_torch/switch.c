@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "python/hooks.h"
 #include "python/threads.h"
+#include "torch/guard_torch.h"
 
 #include <string.h>
 
@@ -29,8 +30,16 @@ void kpy_torch_hook_found(KpyTorchHook hook, int found) {
   PyErr_Clear();
 }
 
+/* Before the first tensor, too: an operator that is found by its name asks while it is made, and keeps the answer. */
+static void Look(void) {
+  PyObject* torch = kpy_loaded_module("torch");
+  if (torch != NULL && kpy_torch_init(torch) != 0) PyErr_Clear(); /* the first call raises it */
+  Py_XDECREF(torch);
+}
+
 PyObject* kpy_api_use_torch_hook(KpBytes name, PyObject* on) {
   int i;
+  Look();
   for (i = 0; i < KPY_TORCH_HOOKS; ++i) {
     const int before = KPY_PUBLISHED(kpy_torch_hook_on[i]);
     if (strcmp(kNames[i], name.data) != 0) continue;

@@ -51,16 +51,16 @@ static int LocateWord(void) {
 #endif
 }
 
-/* Lets torch's own functions say whether the word was read well, in a thread as it is and with a key added. */
-static int VerifyWord(void) {
+/* Lets torch's own functions say whether the word was read well, with a key added and without. In a fresh thread: the calling one may be
+ * tracing, and so have that key already. */
+static void VerifyWord(void* good) {
   static PyMethodDef method = {"word", WordAsInt, METH_NOARGS, NULL};
   PyObject* read = PyCFunction_NewEx(&method, NULL, NULL);
   PyObject* answer = read == NULL ? NULL : kpy_helper("torch_word_is", "(O)", read);
-  const int good = answer == Py_True;
+  *(int*)good = answer == Py_True;
   Py_XDECREF(answer);
   Py_XDECREF(read);
   PyErr_Clear();
-  return good;
 }
 
 static int ReadKeyBits(void) {
@@ -77,12 +77,14 @@ static int ReadKeyBits(void) {
 }
 
 void kpy_torch_watchers_init(void) {
+  int good = 0;
   if (!kpy_torch_hook_allowed(KPY_TORCH_WATCHERS)) return;
   /* C++ functions without parameters, whose names have stood since torch 2.0. */
   g_function_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
   g_profiled = (_Bool(*)(void))kpy_torch_symbol("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
-  kpy_torch_hook_found(KPY_TORCH_WATCHERS,
-                       g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() && LocateWord() && VerifyWord());
+  if (g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() && LocateWord())
+    kpy_in_fresh_thread(VerifyWord, &good);
+  kpy_torch_hook_found(KPY_TORCH_WATCHERS, good);
 }
 
 int kpy_torch_watchers(KpyTorchWatchers* out) {

@@ -46,4 +46,8 @@ KPY_HIDDEN int kpy_with_python(void (*body)(void* argument), void* argument);
 /* Once, from the interpreter's main thread. */
 KPY_HIDDEN int kpy_with_python_init(void);
 
+/* Runs body(argument) in a thread made for it, and waits: nothing that a framework keeps for the calling thread, such as a trace or a
+ * mode, has an effect on it. In the calling thread if no other can be made. The body leaves no exception. */
+KPY_HIDDEN void kpy_in_fresh_thread(void (*body)(void* argument), void* argument);
+
 #endif /* KERNPACK_PYTHON_PYTHON_THREADS_H_ */

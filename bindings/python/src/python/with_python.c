@@ -46,6 +46,35 @@ int kpy_with_python(void (*body)(void* argument), void* argument) {
   return 1;
 }
 
+typedef struct Work {
+  void (*body)(void*);
+  void* argument;
+  int done;
+} Work;
+
+/* Without the garbage collector, which calls __del__: that may wait for a lock of the thread that waits for this one. */
+static void WorkUncollected(void* argument) {
+  Work* work = (Work*)argument;
+  const int collects = PyGC_Disable();
+  work->body(work->argument);
+  if (collects) (void)PyGC_Enable();
+  work->done = 1;
+}
+
+static void* BeginWork(void* argument) {
+  (void)kpy_with_python(WorkUncollected, argument);
+  return NULL;
+}
+
+void kpy_in_fresh_thread(void (*body)(void* argument), void* argument) {
+  Work work = {body, argument, 0};
+  pthread_t thread;
+  Py_BEGIN_ALLOW_THREADS;
+  if (pthread_create(&thread, NULL, BeginWork, &work) == 0) (void)pthread_join(thread, NULL);
+  Py_END_ALLOW_THREADS;
+  if (!work.done) body(argument); /* no thread left, or Python is ending */
+}
+
 static int64_t Now(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);

@@ -91,13 +91,19 @@ static int Allocate(KpyCall* call, const KpyFamily* family, const KpDLTensor* pr
   return kpy_hold_object(call, prototype, index, tensor, data, out);
 }
 
-/* A sample must come out as the exchange table reads it. */
-static int Works(const KpyFamily* family) {
+typedef struct Trial {
+  const KpyFamily* family;
+  int works;
+} Trial;
+
+/* A sample must come out as the exchange table reads it. In a fresh thread: a mode of torch would make another tensor of it. */
+static void Try(void* argument) {
+  Trial* trial = (Trial*)argument;
+  const KpyFamily* family = trial->family;
   int64_t shape[2] = {2, 3}, strides[2] = {3, 1};
   KpDLTensor prototype = {0}, seen;
   void* data = NULL;
   PyObject* tensor;
-  int works;
   prototype.dtype.code = KP_DTYPE_FLOAT;
   prototype.dtype.bits = 32;
   prototype.dtype.lanes = 1;
@@ -106,16 +112,16 @@ static int Works(const KpyFamily* family) {
   prototype.shape = shape;
   prototype.strides = strides;
   tensor = NewByShim(&prototype, &data);
-  works = tensor != NULL && Py_TYPE(tensor) == family->type && family->api->view_from_object(tensor, &seen) == 0 &&
-          seen.data == data && seen.ndim == 2 && memcmp(seen.shape, shape, sizeof(shape)) == 0 &&
-          memcmp(seen.strides, strides, sizeof(strides)) == 0 && seen.dtype.code == KP_DTYPE_FLOAT &&
-          seen.dtype.bits == 32;
+  trial->works = tensor != NULL && Py_TYPE(tensor) == family->type &&
+                 family->api->view_from_object(tensor, &seen) == 0 && seen.data == data && seen.ndim == 2 &&
+                 memcmp(seen.shape, shape, sizeof(shape)) == 0 && memcmp(seen.strides, strides, sizeof(strides)) == 0 &&
+                 seen.dtype.code == KP_DTYPE_FLOAT && seen.dtype.bits == 32;
   PyErr_Clear();
   Py_XDECREF(tensor);
-  return works;
 }
 
 void kpy_torch_family_init(KpyFamily* family) {
+  Trial trial = {family, 0};
   g_empty_strided = (int32_t (*)(int64_t, const int64_t*, const int64_t*, int32_t, int32_t, int32_t,
                                  Handle**))kpy_torch_symbol("aoti_torch_empty_strided");
   g_get_data_ptr = (int32_t (*)(Handle*, void**))kpy_torch_symbol("aoti_torch_get_data_ptr");
@@ -129,7 +135,8 @@ void kpy_torch_family_init(KpyFamily* family) {
   KP_DTYPES(ASK)
 #undef ASK
   kpy_torch_hook_found(KPY_TORCH_RESULTS, 1); /* to be tried */
-  if (!Works(family)) {
+  kpy_in_fresh_thread(Try, &trial);
+  if (!trial.works) {
     kpy_torch_hook_found(KPY_TORCH_RESULTS, 0);
     return;
   }

@@ -189,11 +189,10 @@ int kpy_torch_requires_grad(PyObject* tensor) {
   return truth != 0;
 }
 
-int kpy_torch_only_gradients(void) {
+int kpy_torch_is_watched(void) {
   KpyTorchWatchers watchers;
-  if (!KPY_PUBLISHED(g_ready) || !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 0;
-  if (kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0)) return 0;
-  return kpy_torch_records();
+  if (!KPY_PUBLISHED(g_ready) || !KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS])) return 1;
+  return kpy_torch_watchers(&watchers) && (watchers.keys != 0 || watchers.function_modes != 0);
 }
 
 int kpy_torch_any_tangent(PyObject* const* objects, Py_ssize_t count) {

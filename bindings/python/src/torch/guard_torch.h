@@ -34,8 +34,8 @@ static inline int kpy_torch_dtype_is_sure(const KpDLTensor* view) {
 /* The kernel will write to it: autograd learns so from the version counter. 0, or -1 with torch's error. */
 KPY_HIDDEN int kpy_torch_note_write(PyObject* tensor);
 
-/* 1 if gradients are recorded in this thread, and nothing else watches calls: no mode, transform or trace. 0 may be wrong. */
-KPY_HIDDEN int kpy_torch_only_gradients(void);
+/* 0 if nothing watches calls in this thread but autograd and profilers: no mode, transform or trace. 1 may be wrong. */
+KPY_HIDDEN int kpy_torch_is_watched(void);
 /* True if grad mode is on in this thread; true if a tensor requires a gradient. */
 KPY_HIDDEN int kpy_torch_records(void);
 KPY_HIDDEN int kpy_torch_requires_grad(PyObject* tensor);

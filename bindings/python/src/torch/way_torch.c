@@ -15,6 +15,7 @@ static PyObject* g_traces; /* () -> whether torch.jit.trace records, or autocast
 static PyObject* g_unpack; /* (tensor) -> (primal, tangent); the tensor itself where no level of forward mode is open */
 /* Open a level of forward mode, and close it. Published after what closes it needs; NULL: this torch lacks them. */
 static PyObject *g_open_level, *g_close_level, *g_first_level; /* the last one: (0,) */
+static int g_level_opened; /* published: a level was opened and closed, so that these functions are as expected */
 
 PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObject* unpack, PyObject* traces) {
   Py_INCREF(takes_over); /* kept until the process ends */
@@ -28,10 +29,9 @@ PyObject* kpy_api_torch_ask_by(PyObject* takes_over, PyObject* transforms, PyObj
   return kpy_done(0);
 }
 
-int kpy_torch_levels_are_told(void) { return KPY_PUBLISHED(g_open_level) != NULL; }
-
-/* 1 if a level could be opened: torch has one, and refuses to open another. It's closed at once. Both functions are C++, and nothing
- * between them runs Python or makes an object that the collector counts: no other thread and no __del__ sees the level. */
+/* 1 if a level could be opened: torch has one, and refuses to open another (0). It's closed at once. Both functions are C++, and nothing
+ * between them runs Python or makes an object that the collector counts: no other thread and no __del__ sees the level. -1: this torch
+ * has other levels. */
 static int CanOpenLevel(PyObject* open) {
   PyObject *level = PyObject_CallNoArgs(open), *closed;
   int is_first;
@@ -45,7 +45,18 @@ static int CanOpenLevel(PyObject* open) {
   Py_DECREF(level);
   if (closed == NULL) PyErr_Clear();
   Py_XDECREF(closed);
-  return is_first && closed != NULL;
+  return is_first && closed != NULL ? 1 : -1;
+}
+
+/* Inside a level they can't be tried: then the next question is another try. */
+int kpy_torch_levels_are_told(void) {
+  PyObject* open = KPY_PUBLISHED(g_open_level);
+  int answer;
+  if (open == NULL || KPY_LIKELY(KPY_PUBLISHED(g_level_opened))) return open != NULL;
+  answer = CanOpenLevel(open);
+  if (answer < 0) KPY_PUBLISH(g_open_level, NULL);
+  if (answer > 0) KPY_PUBLISH(g_level_opened, 1);
+  return answer > 0;
 }
 
 PyObject* kpy_api_torch_levels_by(PyObject* open, PyObject* close) {
@@ -58,7 +69,7 @@ PyObject* kpy_api_torch_levels_by(PyObject* open, PyObject* close) {
   Py_INCREF(close);
   g_first_level = level;
   g_close_level = close;
-  if (CanOpenLevel(open)) KPY_PUBLISH(g_open_level, open); /* not inside a level, where they can't be tried */
+  KPY_PUBLISH(g_open_level, open);
 #endif
   return kpy_done(0);
 }
@@ -73,7 +84,8 @@ static int IsNo(PyObject* answer) {
 int kpy_torch_no_level_open(PyObject* tensor) {
   PyObject *unpack = KPY_PUBLISHED(g_unpack), *pair;
   int closed;
-  if (kpy_torch_levels_are_told()) return CanOpenLevel(g_open_level);
+  if (kpy_torch_levels_are_told()) return CanOpenLevel(g_open_level) > 0;
+  if (KPY_PUBLISHED(g_open_level) != NULL) return 0; /* a level is open */
   pair = unpack == NULL ? NULL : PyObject_CallFunctionObjArgs(unpack, tensor, NULL);
   closed = pair != NULL && PyTuple_Check(pair) && PyTuple_Size(pair) > 0 && PyTuple_GetItem(pair, 0) == tensor;
   if (pair == NULL) PyErr_Clear();
@@ -99,20 +111,22 @@ KpyTorchWay kpy_torch_way(PyObject* const* objects, Py_ssize_t count) {
   const int by_hooks = KPY_PUBLISHED(kpy_torch_hook_on[KPY_TORCH_WATCHERS]);
   PyTypeObject* base = kpy_torch_tensor_type();
   PyObject* first = NULL;
-  int is_recorded = 0;
+  int is_recorded = 0, are_plain = 1;
   Py_ssize_t i;
   if (base == NULL) return KPY_TORCH_ASK;
   for (i = 0; i < count; ++i) {
     if (objects[i] == Py_None) continue;
-    if (by_hooks ? !PyObject_TypeCheck(objects[i], base) : !kpy_torch_is_plain(Py_TYPE(objects[i])))
-      return KPY_TORCH_ASK;
+    are_plain &= kpy_torch_is_plain(Py_TYPE(objects[i]));
+    if (!(by_hooks ? PyObject_TypeCheck(objects[i], base) : are_plain)) return KPY_TORCH_ASK;
     if (first == NULL) first = objects[i];
     is_recorded |= kpy_torch_requires_grad(objects[i]);
   }
   if (first == NULL) return KPY_TORCH_ASK;
   if (by_hooks) {
-    const int alone = is_recorded && kpy_torch_only_gradients() && !kpy_torch_any_tangent(objects, count);
-    return alone ? KPY_TORCH_RECORD : KPY_TORCH_ASK;
+    is_recorded &= kpy_torch_records();
+    if (!(is_recorded || are_plain) || kpy_torch_is_watched() || kpy_torch_any_tangent(objects, count))
+      return KPY_TORCH_ASK;
+    return is_recorded ? KPY_TORCH_RECORD : KPY_TORCH_BELOW;
   }
   return kpy_torch_way_of(first, is_recorded);
 }

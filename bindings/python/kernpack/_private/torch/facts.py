@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,32 +19,15 @@ Sample = tuple[Any, int, int, int, int, int]
 
 def torch_samples() -> tuple[list[Sample], int, int, int]:
     """(samples, the keys of plain tensors, the key of tensors with a version counter, bytes of the Python object). Raises where this torch
-    doesn't tell, or where none can be made now."""
+    doesn't tell. Called in a fresh thread, in which no mode, transform or trace is active, and grad mode is on."""
     torch = sys.modules["torch"]
     binding = torch._C
     plain = _plain_keys(binding)
-    without_modes = importlib.import_module("torch.utils._python_dispatch")._disable_current_modes
-    with (
-        without_modes(),
-        _without_transforms(binding),
-        binding.DisableTorchFunction(),
-        torch.inference_mode(False),
-        torch.enable_grad(),
-    ):
-        rows = [_row(binding, tensor, gradient, 0, 1) for tensor, gradient in _plain_tensors(torch)]
-        rows += [_row(binding, tensor, 1, 1, 1) for tensor in _dual_tensors(torch)]
-        rows += [_row(binding, tensor, -1, -1, 0) for tensor in _special_tensors(torch)]
+    rows = [_row(binding, tensor, gradient, 0, 1) for tensor, gradient in _plain_tensors(torch)]
+    rows += [_row(binding, tensor, 1, 1, 1) for tensor in _dual_tensors(torch)]
+    rows += [_row(binding, tensor, -1, -1, 0) for tensor in _special_tensors(torch)]
     counted = binding.DispatchKeySet(binding.DispatchKey.ADInplaceOrView).raw_repr()
     return rows, plain, counted, torch.Tensor.__basicsize__
-
-
-def _without_transforms(binding: Any) -> contextlib.AbstractContextManager[Any]:
-    """Outside torch.func's levels: inside, tensors are wrapped."""
-    if not binding._are_functorch_transforms_active():
-        return contextlib.nullcontext()
-    transforms = importlib.import_module("torch._functorch.pyfunctorch")
-    without: contextlib.AbstractContextManager[Any] = transforms.temporarily_clear_interpreter_stack()
-    return without
 
 
 def _plain_keys(binding: Any) -> int:
