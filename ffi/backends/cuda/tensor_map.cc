@@ -53,9 +53,10 @@ int CheckTensor(const KpTensorMap& map, const Wrong& wrong) {
   for (uint32_t i = 0; i + 1 < map.rank; ++i) {
     const int64_t stride = map.strides[i];
     if (stride >= 0 && stride < kMostStride && static_cast<uint64_t>(stride) % unit == 0) continue;
-    return wrong(Format("dim %u: expected a stride that is a multiple of %llu bytes and less than 2^40, which TMA needs, "
-                        "got %lld; pad the dims inside of it",
-                        Dim(map, i + 1), static_cast<unsigned long long>(unit), static_cast<long long>(stride)));
+    return wrong(
+        Format("dim %u: expected a stride that is a multiple of %llu bytes and less than 2^40, which TMA needs, "
+               "got %lld; pad the dims inside of it",
+               Dim(map, i + 1), static_cast<unsigned long long>(unit), static_cast<long long>(stride)));
   }
   return 0;
 }

@@ -96,7 +96,8 @@ enum KpKernelArgKind {
   KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised. CUDA: no parameter, but dynamic shared
                        memory after the launch's `dynamic_shared` bytes; each argument begins at a multiple of 16 */
   KP_ARG_ERROR_WORD = 3, /* reserved for error reports of device code; backends refuse it */
-  KP_ARG_TENSOR_MAP = 4 /* CUDA, compute capability 9.0 and newer: a CUtensorMap, 128 bytes by value, that the backend encodes
+  KP_ARG_TENSOR_MAP =
+      4 /* CUDA, compute capability 9.0 and newer: a CUtensorMap, 128 bytes by value, that the backend encodes
                            from the KpTensorMap at `data`; `size` is sizeof(KpTensorMap) */
 };
 typedef struct KpKernelArg {

@@ -49,7 +49,8 @@ TEST_F(CodeTest, LaunchesHaveTheFlagsThatItHas) {
   launch.flags = KP_LAUNCH_COOPERATIVE;
   const bool cooperative = (api->flags & KP_DEVICE_COOPERATIVE) != 0;
   EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), cooperative ? 0 : -1) << "a grid of nothing";
-  EXPECT_EQ(TakeError().rfind("NotImplementedError: launch: flags: devices of type ", 0), cooperative ? std::string::npos : 0U);
+  EXPECT_EQ(TakeError().rfind("NotImplementedError: launch: flags: devices of type ", 0),
+            cooperative ? std::string::npos : 0U);
   launch.struct_size = KP_LAUNCH_SIZE_V1;  // has no flags
   EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), 0) << TakeError();
 }

@@ -28,7 +28,8 @@ class Launches : public FakeDriver {
     uint32_t flags = 0;
   };
   int Launch(const char* name, const Dims& dims, const std::vector<KpKernelArg>& args = {}) {
-    KpLaunch launch{sizeof launch, {}, {}, {}, dims.shared, static_cast<int32_t>(args.size()), args.data(), dims.flags, 0};
+    KpLaunch launch{sizeof launch, {},         {}, {}, dims.shared, static_cast<int32_t>(args.size()),
+                    args.data(),   dims.flags, 0};
     std::copy(dims.grid.begin(), dims.grid.end(), launch.grid);
     std::copy(dims.block.begin(), dims.block.end(), launch.block);
     std::copy(dims.cluster.begin(), dims.cluster.end(), launch.cluster);
@@ -186,7 +187,8 @@ TEST_F(Launches, ACooperativeOneRunsAllItsBlocksAtTheSameTime) {
   EXPECT_EQ(launch(300, 0), 0) << TakeError();
   EXPECT_EQ(launch(300, KP_LAUNCH_COOPERATIVE), -1);
   const std::string error = TakeError();
-  EXPECT_SAYS(error, "while launching the kernel kp_test_shape cooperatively with grid (300, 1, 1), block (1024, 1, 1)");
+  EXPECT_SAYS(error,
+              "while launching the kernel kp_test_shape cooperatively with grid (300, 1, 1), block (1024, 1, 1)");
   EXPECT_SAYS(error, "the blocks of a cooperative launch all run at the same time; use a smaller grid");
 }
 

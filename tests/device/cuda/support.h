@@ -108,7 +108,8 @@ class FakeDriver : public testing::Test {
   int Scale(void* kernel, void* handle, float factor, int32_t count, void* stream = nullptr) {
     const KpKernelArg args[] = {
         {KP_ARG_MEMORY, 4, handle, 0}, {KP_ARG_VALUE, 4, &factor, 0}, {KP_ARG_VALUE, 4, &count, 0}};
-    const KpLaunch launch{sizeof launch, {static_cast<uint32_t>(count + 127) / 128, 1, 1}, {128, 1, 1}, {}, 0, 3, args, 0, 0};
+    const KpLaunch launch{
+        sizeof launch, {static_cast<uint32_t>(count + 127) / 128, 1, 1}, {128, 1, 1}, {}, 0, 3, args, 0, 0};
     return cuda_.launch(&cuda_, Cuda(), kernel, &launch, stream);
   }
 

@@ -108,14 +108,16 @@ TEST_F(TensorMaps, ThatTmaDoesNotTakeAreNamed) {
   EXPECT_EQ(Refusal(with([](auto& m) { m.offset = 4; })),
             begin + "expected an address that is a multiple of 16, which TMA needs, got 0x10004; pass a copy");
   EXPECT_EQ(Refusal(with([](auto& m) { m.strides[0] = 20; })),
-            begin + "dim 1: expected a stride that is a multiple of 16 bytes and less than 2^40, which TMA needs, got 20; "
-                    "pad the dims inside of it");
+            begin +
+                "dim 1: expected a stride that is a multiple of 16 bytes and less than 2^40, which TMA needs, got 20; "
+                "pad the dims inside of it");
   EXPECT_SAYS(Refusal(with([](auto& m) { m.strides[1] = int64_t{1} << 40; })), "dim 0: expected a stride");
   EXPECT_SAYS(Refusal(with([](auto& m) { m.strides[1] = -32; })), "dim 0: expected a stride");
   EXPECT_EQ(Refusal(with([](auto& m) { m.box[1] = 257; })),
             begin + "dim 1: TMA copies blocks of 1 to 256 elements along a dim, got 257");
   EXPECT_SAYS(Refusal(with([](auto& m) { m.box[2] = 0; })), "dim 0: TMA copies blocks of 1 to 256");
-  EXPECT_SAYS(Refusal(with([](auto& m) { m.box[0] = 6; })), "rows of a multiple of 16 bytes, got a block with rows of 24");
+  EXPECT_SAYS(Refusal(with([](auto& m) { m.box[0] = 6; })),
+              "rows of a multiple of 16 bytes, got a block with rows of 24");
   EXPECT_SAYS(Refusal(with([](auto& m) { m.box[0] = 16; })), "swizzles rows of at most 32 bytes in this mode, got");
   EXPECT_EQ(Refusal(with([](auto& m) { m.rank = 6; })), begin + "TMA takes tensors of 1 to 5 dims, got 6");
   EXPECT_SAYS(Refusal(with([](auto& m) { m.rank = 0; })), "1 to 5 dims, got 0");

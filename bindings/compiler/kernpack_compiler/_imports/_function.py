@@ -254,7 +254,7 @@ class _Writer:
         return arguments.declare(self.kernel, given)
 
     def arguments(self, arguments: Arguments) -> list[Any]:
-        """What the kernel that stands for all of them is given. Fills binaries."""
+        """Returns the arguments of the function that stands for the kernels. Fills binaries."""
         groups: dict[str, list[Binary]] = {}
         for binary in self.launch.binaries:
             groups.setdefault(repr(self.launch.args if binary.args is None else binary.args), []).append(binary)

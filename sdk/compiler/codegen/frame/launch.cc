@@ -92,8 +92,19 @@ int64_t NumberIn(const KpKernelArg& arg) {
 void Describe(const KpFrameParameter& parameter, const KpKernelArg* args, KpTensorMap* out) {
   const KpFrameTensorMap& map = *parameter.map;
   const KpKernelArg& memory = args[parameter.argument];
-  *out = {const_cast<void*>(memory.data), memory.offset, parameter.tensor, map.rank, map.element_type, map.interleave,
-          map.swizzle, map.l2_promotion, map.fill, {}, {}, {}, {}};
+  *out = {const_cast<void*>(memory.data),
+          memory.offset,
+          parameter.tensor,
+          map.rank,
+          map.element_type,
+          map.interleave,
+          map.swizzle,
+          map.l2_promotion,
+          map.fill,
+          {},
+          {},
+          {},
+          {}};
   for (uint32_t i = 0; i < map.rank; ++i) {
     out->box[i] = map.box[i];
     out->steps[i] = map.steps[i];

@@ -60,11 +60,10 @@ llvm::Constant* FunctionGenerator::DescribeImported(const Kernel& kernel) {
   llvm::Type* code = codes->getValueType()->getArrayElementType();
   std::vector<llvm::Constant*> kernels;
   for (const ImportedKernel& k : kernel.imported) {
-    kernels.push_back(
-        make.Struct({make.Behind(codes, code, k.image), make.Text(k.entry), make.U64(k.multiples), make.U32(k.shared),
-                     make.U32(k.cluster[0]), make.U32(k.cluster[1]), make.U32(k.cluster[2]),
-                     make.U32(k.cooperative ? KP_LAUNCH_COOPERATIVE : 0), make.U32(k.parameters.size()),
-                     make.Array(DescribeParameters(k, make))}));
+    kernels.push_back(make.Struct({make.Behind(codes, code, k.image), make.Text(k.entry), make.U64(k.multiples),
+                                   make.U32(k.shared), make.U32(k.cluster[0]), make.U32(k.cluster[1]),
+                                   make.U32(k.cluster[2]), make.U32(k.cooperative ? KP_LAUNCH_COOPERATIVE : 0),
+                                   make.U32(k.parameters.size()), make.Array(DescribeParameters(k, make))}));
   }
   return make.Array(kernels);
 }
