@@ -12,6 +12,7 @@ import sys
 import traceback
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # support
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import machine

@@ -42,6 +42,11 @@ def parser() -> Parser:
     )
     made.add_argument("--block", metavar="EXTENTS", default="128", help="threads of a block (default: 128)")
     made.add_argument("--cluster", metavar="EXTENTS", help="blocks of a cluster: '2, 1, 1'")
+    made.add_argument(
+        "--cooperative",
+        action="store_true",
+        help="run all blocks at the same time, so that they may wait for each other",
+    )
     made.add_argument("--shared", metavar="BYTES", default="0", help="dynamic shared memory: '4 * N' (default: 0)")
     made.add_argument(
         "--args", metavar="LIST", help="the kernel's arguments, in its order: 'x, y, N' (default: the contract's)"
@@ -87,6 +92,7 @@ def _run(options: argparse.Namespace) -> int:
             name=options.name,
             shared=options.shared,
             cluster=_numbers(options.cluster),
+            cooperative=options.cooperative,
             grad=options.grad,
         )
         options.out.parent.mkdir(parents=True, exist_ok=True)

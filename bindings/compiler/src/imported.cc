@@ -8,8 +8,11 @@
 namespace kernpack::compiler {
 namespace {
 
-// (function, entry, image, multiples, shared, cluster)
-using KernelRow = std::tuple<std::string, std::string, size_t, uint64_t, uint32_t, std::array<uint32_t, 3>>;
+// (argument, words of a tensor map, tensor)
+using ParameterRow = std::tuple<uint32_t, std::vector<uint32_t>, std::string>;
+// (function, entry, image, multiples, shared, cluster, cooperative, parameters)
+using KernelRow = std::tuple<std::string, std::string, size_t, uint64_t, uint32_t, std::array<uint32_t, 3>, bool,
+                             std::vector<ParameterRow>>;
 // (target, format, data)
 using ImageRow = std::tuple<std::string, std::string, py::bytes>;
 
@@ -17,8 +20,10 @@ sdk::ImportedModule ToImported(const ir::IRModule& module, const std::vector<Ima
                                const std::vector<KernelRow>& kernels) {
   sdk::ImportedModule made{module, {}, {}};
   for (const auto& [target, format, data] : images) made.images.push_back({target, format, std::string(data)});
-  for (const auto& [function, entry, image, multiples, shared, cluster] : kernels) {
-    made.kernels.push_back({function, entry, image, multiples, shared, cluster});
+  for (const auto& [function, entry, image, multiples, shared, cluster, cooperative, rows] : kernels) {
+    std::vector<ir::ImportedParameter> parameters;
+    for (const auto& [argument, map, tensor] : rows) parameters.push_back({argument, map, tensor});
+    made.kernels.push_back({function, entry, image, multiples, shared, cluster, cooperative, std::move(parameters)});
   }
   return made;
 }

@@ -30,6 +30,7 @@ Limits ReadLimits(const Driver& driver, DeviceHandle device) {
   limits.major = get(kComputeCapabilityMajor);
   limits.minor = get(kComputeCapabilityMinor);
   limits.clusters = get(kClusterLaunch) != 0;
+  limits.cooperative = get(kCooperativeLaunch) != 0;
   limits.memory_pools = get(kMemoryPoolsSupported) != 0;
   limits.managed_memory = get(kManagedMemory) != 0;
   limits.concurrent_managed_access = get(kConcurrentManagedAccess) != 0;

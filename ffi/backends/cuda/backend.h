@@ -30,6 +30,7 @@ struct Limits {
   int major = 0;
   int minor = 0;
   bool clusters = false;
+  bool cooperative = false;
   bool memory_pools = false;
   bool managed_memory = false;
   bool concurrent_managed_access = false;

@@ -36,6 +36,9 @@ struct Code {
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 
+// Raises a ValueError about a launch of the kernel. -1.
+int Refuse(const Kernel& kernel, const std::string& message);
+
 // Each returns 0, or -1 with an error raised.
 int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
              Code** out);

@@ -159,6 +159,7 @@ bool OpenDriver(const char* path, Driver* out, std::string* reason) {
 #undef KP_CUDA_REQUIRE_
 #define KP_CUDA_TRY_TO_FIND_(name, version, parameters) find(#name, version, &driver.name);
   KP_CUDA_OPTIONAL_ENTRIES(KP_CUDA_TRY_TO_FIND_)
+  KP_CUDA_TENSOR_MAP_ENTRIES(KP_CUDA_TRY_TO_FIND_)
 #undef KP_CUDA_TRY_TO_FIND_
   if (driver.cuDriverGetVersion != nullptr) driver.cuDriverGetVersion(&driver.version);
   if (driver.version != 0 && driver.version < kMinimumDriver) {

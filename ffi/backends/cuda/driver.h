@@ -16,6 +16,7 @@ struct Driver {
 #define KP_CUDA_MEMBER_(name, version, parameters) Result(*name) parameters = nullptr;
   KP_CUDA_ENTRIES(KP_CUDA_MEMBER_)
   KP_CUDA_OPTIONAL_ENTRIES(KP_CUDA_MEMBER_)
+  KP_CUDA_TENSOR_MAP_ENTRIES(KP_CUDA_MEMBER_)
 #undef KP_CUDA_MEMBER_
   int version = 0;        // 13000 is CUDA 13.0
   bool emulated = false;  // PTX on the CPU (sdk/emulator)

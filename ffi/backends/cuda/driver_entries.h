@@ -66,4 +66,11 @@
 #define KP_CUDA_OPTIONAL_ENTRIES(X) \
   X(cuFuncGetParamInfo, 12040, (FunctionHandle function, size_t index, size_t* offset, size_t* bytes))
 
+// As above, but the emulated device lists them itself. Enumerations are the driver's numbers.
+#define KP_CUDA_TENSOR_MAP_ENTRIES(X)                                                                         \
+  X(cuTensorMapEncodeTiled, 12000,                                                                            \
+    (TensorMap * map, unsigned element_type, unsigned rank, void* address, const unsigned long long* extents, \
+     const unsigned long long* strides, const unsigned* box, const unsigned* steps, unsigned interleave,      \
+     unsigned swizzle, unsigned l2_promotion, unsigned fill))
+
 #endif  // KERNPACK_BACKENDS_CUDA_DRIVER_ENTRIES_H_

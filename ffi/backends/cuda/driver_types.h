@@ -200,6 +200,14 @@ enum LaunchAttributeId : int {
   kLaunchSharedMemoryCarveout = 14,
 };
 
+// Of cuTensorMapEncodeTiled, which also numbers types of 4 and 6 bits.
+enum TensorMapNumber : int { kElementF64 = 8, kElementTf32Ftz = 12, kInterleave32 = 2, kSwizzle128 = 3 };
+
+// CUtensorMap: what cuTensorMapEncodeTiled writes, and a kernel gets by value. Toolkits before 13 align it to 64.
+struct alignas(128) TensorMap {
+  unsigned long long words[16];
+};
+
 union LaunchAttributeValue {
   char pad[64];
   unsigned long long align;

@@ -52,6 +52,10 @@ const char* Advice(Result result) {
       return "the block needs more registers than there are; use fewer threads, or compile with -maxrregcount";
     case kInvalidClusterSize:
       return "no multiprocessor group can hold such clusters; use a smaller cluster or less shared memory";
+    case kCooperativeLaunchTooLarge:
+      return "the blocks of a cooperative launch all run at the same time; use a smaller grid, or blocks with less "
+             "shared "
+             "memory or fewer threads";
     case kUnsupportedPtxVersion:
       return "the PTX was made by a newer toolkit than the driver knows; update the driver, build with the NVRTC or "
              "nvcc of its "

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <vector>
 
 #include "backends/cuda/capture.h"
+#include "backends/cuda/tensor_map.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {
@@ -18,12 +20,8 @@ struct Shape {
   uint32_t block[3];
   uint32_t cluster[3];
   uint64_t cluster_blocks;
+  bool cooperative;
 };
-
-int Refuse(const Kernel& kernel, const std::string& message) {
-  return Raise(kernel.device->host(), "ValueError",
-               Format("%s: kernel %s: ", kernel.device->name().c_str(), kernel.name.c_str()) + message);
-}
 
 std::string Triple(const uint32_t* extents) { return Format("(%u, %u, %u)", extents[0], extents[1], extents[2]); }
 
@@ -92,6 +90,10 @@ int Plan(const Kernel& kernel, const KpLaunch& launch, Shape* out) {
   std::copy_n(launch.grid, 3, out->grid);
   std::copy_n(launch.block, 3, out->block);
   if (launch.block[0] == 0 && launch.block[1] == 0 && launch.block[2] == 0) ChooseBlock(kernel, out);
+  out->cooperative = (KP_FIELD_OR(KpLaunch, &launch, flags, 0U) & KP_LAUNCH_COOPERATIVE) != 0;
+  if (out->cooperative && !kernel.device->limits.cooperative) {
+    return Refuse(kernel, "the device has no cooperative launches");
+  }
   out->cluster_blocks = 1;
   for (int i = 0; i < 3; ++i) {
     out->cluster[i] = std::max(launch.cluster[i], 1U);
@@ -153,6 +155,10 @@ class Parameters {
       }
       bytes = argument.size;
       pointers_[i] = const_cast<void*>(argument.data);
+    } else if (argument.kind == KP_ARG_TENSOR_MAP) {
+      bytes = sizeof(TensorMap);
+      pointers_[i] = &maps_.emplace_back();
+      if (EncodeTensorMap(kernel, at, argument, &maps_.back()) != 0) return -1;
     } else {
       return Refuse(kernel, Format("argument %zu: the kind %u is not known to this version", at, argument.kind));
     }
@@ -171,6 +177,7 @@ class Parameters {
   std::vector<void*> many_pointers_;
   DevicePtr* values_ = few_values_.data();
   void** pointers_ = few_pointers_.data();
+  std::deque<TensorMap> maps_;
 };
 
 // Local memory isn't a parameter in CUDA: it is dynamic shared memory (`extern __shared__`), one argument's behind the other's.
@@ -188,21 +195,32 @@ int CheckKernel(const Device& device, const Kernel* kernel) {
   return Refuse(*kernel, "it cannot be launched on " + device.name() + "; load its code there");
 }
 
-LaunchConfig Configure(const Shape& shape, uint32_t dynamic_shared, Stream stream, LaunchAttribute* cluster) {
-  LaunchConfig config{shape.grid[0],  shape.grid[1],  shape.grid[2], shape.block[0], shape.block[1],
-                      shape.block[2], dynamic_shared, stream,        nullptr,        0};
+using Attributes = std::array<LaunchAttribute, 2>;
+
+LaunchConfig Configure(const Shape& shape, uint32_t dynamic_shared, Stream stream, Attributes* attributes) {
+  LaunchConfig config{shape.grid[0],  shape.grid[1],  shape.grid[2], shape.block[0],     shape.block[1],
+                      shape.block[2], dynamic_shared, stream,        attributes->data(), 0};
   if (shape.cluster_blocks > 1) {
-    cluster->id = kLaunchClusterDimension;
-    cluster->value.cluster.x = shape.cluster[0];
-    cluster->value.cluster.y = shape.cluster[1];
-    cluster->value.cluster.z = shape.cluster[2];
-    config.attributes = cluster;
-    config.attribute_count = 1;
+    LaunchAttribute& cluster = (*attributes)[config.attribute_count++];
+    cluster.id = kLaunchClusterDimension;
+    cluster.value.cluster.x = shape.cluster[0];
+    cluster.value.cluster.y = shape.cluster[1];
+    cluster.value.cluster.z = shape.cluster[2];
+  }
+  if (shape.cooperative) {
+    LaunchAttribute& cooperative = (*attributes)[config.attribute_count++];
+    cooperative.id = kLaunchCooperative;
+    cooperative.value.cooperative = 1;
   }
   return config;
 }
 
 }  // namespace
+
+int Refuse(const Kernel& kernel, const std::string& message) {
+  return Raise(kernel.device->host(), "ValueError",
+               Format("%s: kernel %s: ", kernel.device->name().c_str(), kernel.name.c_str()) + message);
+}
 
 int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream stream) {
   if (CheckKernel(device, kernel) != 0) return -1;
@@ -226,14 +244,14 @@ int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream 
   const ActiveContext active(device);
   const uint64_t shared = DynamicShared(launch);
   if (active.failed() || OptIn(kernel, shape, shared) != 0) return -1;
-  LaunchAttribute cluster{};
-  const LaunchConfig config = Configure(shape, static_cast<uint32_t>(shared), stream, &cluster);
+  Attributes attributes{};
+  const LaunchConfig config = Configure(shape, static_cast<uint32_t>(shared), stream, &attributes);
   const Result result = device.driver().cuLaunchKernelEx(&config, kernel->function, parameters.data(), nullptr);
   if (result == kSuccess) return 0;
   return Fail(device, result, "cuLaunchKernelEx",
-              Format("launching the kernel %s with grid %s, block %s and %u bytes of dynamic shared memory",
-                     kernel->name.c_str(), Triple(shape.grid).c_str(), Triple(shape.block).c_str(),
-                     static_cast<uint32_t>(shared)));
+              Format("launching the kernel %s%s with grid %s, block %s and %u bytes of dynamic shared memory",
+                     kernel->name.c_str(), shape.cooperative ? " cooperatively" : "", Triple(shape.grid).c_str(),
+                     Triple(shape.block).c_str(), static_cast<uint32_t>(shared)));
 }
 
 }  // namespace kernpack::cuda

@@ -194,7 +194,8 @@ KpDeviceApi MakeTable(const Backend* backend, int32_t device_type) {
   KpDeviceApi table{};
   table.struct_size = sizeof table;
   table.abi_version = KP_DEVICE_ABI_VERSION;
-  table.flags = common | (is_cuda ? KP_DEVICE_CODE | KP_DEVICE_ASYNC_ALLOC : KP_DEVICE_HOST_ACCESS);
+  table.flags =
+      common | (is_cuda ? KP_DEVICE_CODE | KP_DEVICE_ASYNC_ALLOC | KP_DEVICE_COOPERATIVE : KP_DEVICE_HOST_ACCESS);
   table.max_alignment = kAlignment;
   table.scopes = is_cuda ? kCudaScopes : kOneScope;
   table.properties = kProperties;

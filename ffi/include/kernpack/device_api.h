@@ -45,7 +45,8 @@ enum KpDeviceFlags {
   KP_DEVICE_CODE = 1 << 6, /* runs device code: load_code, get_kernel, launch */
   KP_DEVICE_PEER_COPY = 1 << 7, /* copies directly between devices if can_copy says so */
   KP_DEVICE_ASYNC_ALLOC = 1 << 8, /* allocates and frees in the order of a stream */
-  KP_DEVICE_FORK_SAFE = 1 << 9 /* a forked child may use what its parent opened */
+  KP_DEVICE_FORK_SAFE = 1 << 9, /* a forked child may use what its parent opened */
+  KP_DEVICE_COOPERATIVE = 1 << 10 /* launches may have the flag KP_LAUNCH_COOPERATIVE */
 };
 #define KP_DEVICE_OPTIONAL (1u << 31) /* of a service: it may be NULL, and the host has a replacement */
 
@@ -94,7 +95,10 @@ enum KpKernelArgKind {
                         else two: the handle, and offset / size as uint64_t; `size` is an element's and divides offset */
   KP_ARG_LOCAL = 2, /* `size` bytes of work-group local memory, uninitialised. CUDA: no parameter, but dynamic shared
                        memory after the launch's `dynamic_shared` bytes; each argument begins at a multiple of 16 */
-  KP_ARG_ERROR_WORD = 3 /* reserved for error reports of device code; backends refuse it */
+  KP_ARG_ERROR_WORD = 3, /* reserved for error reports of device code; backends refuse it */
+  KP_ARG_TENSOR_MAP =
+      4 /* CUDA, compute capability 9.0 and newer: a CUtensorMap, 128 bytes by value, that the backend encodes
+                           from the KpTensorMap at `data`; `size` is sizeof(KpTensorMap) */
 };
 typedef struct KpKernelArg {
   uint32_t kind; /* KpKernelArgKind */
@@ -102,6 +106,28 @@ typedef struct KpKernelArg {
   const void* data;
   uint64_t offset; /* bytes; MEMORY only */
 } KpKernelArg;
+
+/* A tensor and the block of it that an instruction of CUDA's tensor memory accelerator (TMA) copies. Dimensions are innermost
+ * first. Numbers of elements and modes are those of cuTensorMapEncodeTiled: CUtensorMapDataType and the like. */
+typedef struct KpTensorMap {
+  void* handle;
+  uint64_t offset; /* bytes */
+  const char* tensor; /* its name, for errors; nullable */
+  uint32_t rank; /* 1 to 5 */
+  uint32_t element_type;
+  uint32_t interleave;
+  uint32_t swizzle;
+  uint32_t l2_promotion;
+  uint32_t fill; /* of elements outside of the tensor */
+  int64_t extents[5]; /* elements */
+  int64_t strides[4]; /* bytes, of dimensions 1 and on: dimension 0 is contiguous */
+  uint32_t box[5]; /* elements */
+  uint32_t steps[5]; /* between elements of the box; 1: all */
+} KpTensorMap;
+
+enum KpLaunchFlags {
+  KP_LAUNCH_COOPERATIVE = 1 << 0 /* all blocks run at the same time, so that they may wait for each other */
+};
 
 typedef struct KpLaunch {
   uint32_t struct_size;
@@ -112,6 +138,8 @@ typedef struct KpLaunch {
   uint32_t dynamic_shared; /* bytes */
   int32_t num_args;
   const KpKernelArg* args;
+  uint32_t flags; /* KpLaunchFlags; the host refuses those that the backend doesn't have */
+  uint32_t reserved; /* zero */
 } KpLaunch;
 #define KP_LAUNCH_SIZE_V1 KP_SIZE_THROUGH(KpLaunch, args)
 

@@ -149,6 +149,16 @@ int Launch(const KpDeviceApi* table, KpDLDevice device, void* kernel, const KpLa
                     "launch: expected a KpLaunch of at least %u bytes, got %u; set struct_size to sizeof(KpLaunch)",
                     kSmallest, launch->struct_size);
   }
+  const uint32_t flags = KP_FIELD_OR(KpLaunch, launch, flags, 0U);
+  if (flags & ~static_cast<uint32_t>(KP_LAUNCH_COOPERATIVE)) {
+    return kp_raise("ValueError", "launch: flags: expected KP_LAUNCH_COOPERATIVE or 0, got 0x%x", flags);
+  }
+  if (flags != 0 && (table->flags & KP_DEVICE_COOPERATIVE) == 0) {
+    return kp_raise("NotImplementedError",
+                    "launch: flags: devices of type %s have no cooperative launches; clear KP_LAUNCH_COOPERATIVE, or "
+                    "split the kernel where its blocks wait for each other",
+                    TypeName(Forwarding(table)));
+  }
   for (const uint32_t blocks : launch->grid) {
     if (blocks == 0) return 0;
   }

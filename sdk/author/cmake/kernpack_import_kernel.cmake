@@ -5,6 +5,7 @@
 #   ENTRY <name>           the kernel in the code
 #   [NAME <name>]          of the function; default: ENTRY
 #   [BLOCK <extents>] [CLUSTER <extents>] [SHARED <bytes>] [ARGS <list>] [GRAD <function>]   as of `kernpack import`
+#   [COOPERATIVE]          all blocks run at the same time
 #   [MODULE <name>]        the name in KP_MODULE(...); default: the target's file without .so
 # )
 #
@@ -12,12 +13,12 @@
 # own, which is installed with it, and loaded with it as one module. Needs Python with kernpack-sdk and kernpack-compiler, no CUDA.
 function(kernpack_import_kernel target)
   set(one CONTRACT GRID ENTRY NAME BLOCK CLUSTER SHARED ARGS GRAD MODULE)
-  cmake_parse_arguments(PARSE_ARGV 1 KP "" "${one}" "FILES")
+  cmake_parse_arguments(PARSE_ARGV 1 KP "COOPERATIVE" "${one}" "FILES")
   set(who "kernpack_import_kernel(${target})")
   if(KP_UNPARSED_ARGUMENTS)
     list(JOIN KP_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN one ", " known)
-    message(FATAL_ERROR "${who}: unknown argument '${unknown}'; the arguments are FILES, ${known}")
+    message(FATAL_ERROR "${who}: unknown argument '${unknown}'; the arguments are FILES, ${known}, COOPERATIVE")
   endif()
   if(NOT TARGET ${target})
     message(FATAL_ERROR "${who}: there is no target ${target}; call kernpack_add_module(${target} ...) before")
@@ -60,6 +61,9 @@ function(kernpack_import_kernel target)
       list(APPEND options "--${option}=${KP_${argument}}")
     endif()
   endforeach()
+  if(KP_COOPERATIVE)
+    list(APPEND options --cooperative)
+  endif()
   if(CMAKE_CROSSCOMPILING)
     list(APPEND options "--host=llvm -mtriple=${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
   endif()

@@ -188,7 +188,7 @@ struct Kernel {
     const KpKernelArg list[] = {{KP_ARG_MEMORY, 4, x.data, x.byte_offset},
                                 {KP_ARG_MEMORY, 4, z.data, z.byte_offset},
                                 {KP_ARG_VALUE, sizeof rounds, &rounds, 0}};
-    const KpLaunch launch{sizeof launch, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 3, list};
+    const KpLaunch launch{sizeof launch, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 3, list, 0, 0};
     return kernel.api->launch(kernel.api, x.device, kernel.kernel, &launch, kp_stream_get(x.device));
   }
 };

@@ -173,7 +173,7 @@ double LaunchOurs(int64_t rounds) {
                                   {KP_ARG_MEMORY, 4, memory[1 - i % 2], 0},
                                   {KP_ARG_VALUE, sizeof a, &a, 0},
                                   {KP_ARG_VALUE, sizeof n, &n, 0}};
-      const KpLaunch launch{sizeof launch, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 4, args};
+      const KpLaunch launch{sizeof launch, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, 4, args, 0, 0};
       kp::detail::check_host(api.launch(&api, device, kernel, &launch, nullptr));
     }
     kp::detail::check_host(api.stream_sync(&api, device, nullptr));

@@ -6,11 +6,9 @@ Those without a schedule of their own are scheduled by default. Seven are the ke
 from __future__ import annotations
 
 import importlib.util
-import math
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from math import exp, sqrt
 from types import ModuleType
 from typing import Any
 
@@ -22,32 +20,12 @@ from harness import interleave_runs
 from kernpack_compiler.lang import bf16, f32, i8, i32
 from kit import Kit
 from report import Row, timed_row
+from support.online_softmax import causal
 from torch.nn import functional
 
 import build
 
 Pair = tuple[Callable[[], Any], Callable[[], Any], float]  # ours, torch's, the goal
-
-
-@kc.kernel
-def attention(q: f32["B", "S", "D"], k: f32["B", "S", "D"], v: f32["B", "S", "D"]) -> f32["B", "S", "D"]:
-    for b in range(B):
-        for i in range(S):
-            largest = -math.inf
-            total = 0.0
-            for d in range(D):
-                out[b, i, d] = 0.0
-            for t in range(S):
-                if t <= i:
-                    score = sum(q[b, i, d] * k[b, t, d] for d in range(D)) / sqrt(f32(D))
-                    new = max(largest, score)
-                    scale, p = exp(largest - new), exp(score - new)
-                    total = total * scale + p
-                    for d in range(D):
-                        out[b, i, d] = out[b, i, d] * scale + p * v[b, t, d]
-                    largest = new
-            for d in range(D):
-                out[b, i, d] /= total
 
 
 @kc.kernel
@@ -132,7 +110,7 @@ def _attention() -> Pair:
     q, k, v = (torch.randn(8, 512, 64) for _ in range(3))
     heads = [t[None] for t in (q, k, v)]  # torch's fast attention is that of four dimensions
     theirs = lambda: functional.scaled_dot_product_attention(*heads, is_causal=True)[0]  # noqa: E731
-    return partial(attention, q, k, v), theirs, 2.0
+    return partial(causal, q, k, v), theirs, 2.0
 
 
 def _conv(kernel: Any) -> Pair:

@@ -39,6 +39,22 @@ TEST_F(CodeTest, ALaunchOfNothingIsNothing) {
   }
 }
 
+TEST_F(CodeTest, LaunchesHaveTheFlagsThatItHas) {
+  KP_NEEDS(KP_DEVICE_CODE);
+  KpLaunch launch{};
+  launch.struct_size = sizeof launch;
+  launch.flags = 1 << 5;
+  EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), -1);
+  EXPECT_EQ(TakeError(), "ValueError: launch: flags: expected KP_LAUNCH_COOPERATIVE or 0, got 0x20");
+  launch.flags = KP_LAUNCH_COOPERATIVE;
+  const bool cooperative = (api->flags & KP_DEVICE_COOPERATIVE) != 0;
+  EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), cooperative ? 0 : -1) << "a grid of nothing";
+  EXPECT_EQ(TakeError().rfind("NotImplementedError: launch: flags: devices of type ", 0),
+            cooperative ? std::string::npos : 0U);
+  launch.struct_size = KP_LAUNCH_SIZE_V1;  // has no flags
+  EXPECT_EQ(api->launch(api, device, nullptr, &launch, nullptr), 0) << TakeError();
+}
+
 TEST_F(CodeTest, ItsOwnTargetsMatch) {
   int32_t rank = 0;
   KpAny reason = kp_none();

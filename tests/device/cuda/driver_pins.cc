@@ -34,6 +34,7 @@ struct SameFunction<R(Ours...), S(Theirs...)> {
                 "parameters of " #name);
 KP_CUDA_ENTRIES(KP_PIN_ENTRY_)
 KP_CUDA_OPTIONAL_ENTRIES(KP_PIN_ENTRY_)
+KP_CUDA_TENSOR_MAP_ENTRIES(KP_PIN_ENTRY_)
 #undef KP_PIN_ENTRY_
 
 #define KP_PIN(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)
@@ -70,6 +71,7 @@ KP_PIN(kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
 KP_PIN(kInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
 KP_PIN(kInvalidPc, CUDA_ERROR_INVALID_PC);
 KP_PIN(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+KP_PIN(kCooperativeLaunchTooLarge, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 KP_PIN(kNotSupported, CUDA_ERROR_NOT_SUPPORTED);
 KP_PIN(kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
 KP_PIN(kStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -116,6 +118,7 @@ KP_PIN(kMaxRegistersPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MUL
 KP_PIN(kMaxBlocksPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
 KP_PIN(kReservedSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
 KP_PIN(kMemoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+KP_PIN(kCooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 KP_PIN(kClusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
 
 KP_PIN(kFuncMaxThreadsPerBlock, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -166,6 +169,7 @@ KP_PIN(kPoolUsedCurrent, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 KP_PIN(kLaunchIgnore, CU_LAUNCH_ATTRIBUTE_IGNORE);
 KP_PIN(kLaunchAccessPolicyWindow, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
 KP_PIN(kLaunchSynchronizationPolicy, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY);
+KP_PIN(kLaunchCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 KP_PIN(kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 KP_PIN(kLaunchClusterSchedulingPolicy, CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
 KP_PIN(kLaunchProgrammaticStreamSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
@@ -173,6 +177,10 @@ KP_PIN(kLaunchPriority, CU_LAUNCH_ATTRIBUTE_PRIORITY);
 KP_PIN(kLaunchMemSyncDomainMap, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
 KP_PIN(kLaunchMemSyncDomain, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);
 KP_PIN(kLaunchSharedMemoryCarveout, CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+KP_PIN(kElementF64, CU_TENSOR_MAP_DATA_TYPE_FLOAT64);
+KP_PIN(kElementTf32Ftz, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
+KP_PIN(kInterleave32, CU_TENSOR_MAP_INTERLEAVE_32B);
+KP_PIN(kSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
 #undef KP_PIN
 
 #define KP_PIN_SIZE(ours, theirs) \
@@ -188,6 +196,7 @@ KP_PIN_FIELD(MemPoolProps, location, CUmemPoolProps, location);
 KP_PIN_FIELD(MemPoolProps, max_size, CUmemPoolProps, maxSize);
 KP_PIN_FIELD(MemLocation, type, CUmemLocation, type);
 KP_PIN_FIELD(MemLocation, id, CUmemLocation, id);
+static_assert(sizeof(TensorMap) == sizeof(CUtensorMap) && alignof(TensorMap) >= alignof(CUtensorMap));
 KP_PIN_SIZE(LaunchConfig, CUlaunchConfig);
 KP_PIN_FIELD(LaunchConfig, grid_x, CUlaunchConfig, gridDimX);
 KP_PIN_FIELD(LaunchConfig, block_x, CUlaunchConfig, blockDimX);
@@ -200,6 +209,7 @@ KP_PIN_SIZE(LaunchAttribute, CUlaunchAttribute);
 KP_PIN_FIELD(LaunchAttribute, id, CUlaunchAttribute, id);
 KP_PIN_FIELD(LaunchAttribute, value, CUlaunchAttribute, value);
 KP_PIN_FIELD(LaunchAttributeValue, cluster, CUlaunchAttributeValue, clusterDim);
+KP_PIN_FIELD(LaunchAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);
 KP_PIN_SIZE(Memcpy2D, CUDA_MEMCPY2D);
 KP_PIN_FIELD(Memcpy2D, from_x, CUDA_MEMCPY2D, srcXInBytes);
 KP_PIN_FIELD(Memcpy2D, from_type, CUDA_MEMCPY2D, srcMemoryType);

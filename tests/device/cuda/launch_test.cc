@@ -25,9 +25,11 @@ class Launches : public FakeDriver {
     std::array<uint32_t, 3> block{32, 1, 1};
     std::array<uint32_t, 3> cluster{0, 0, 0};
     uint32_t shared = 0;
+    uint32_t flags = 0;
   };
   int Launch(const char* name, const Dims& dims, const std::vector<KpKernelArg>& args = {}) {
-    KpLaunch launch{sizeof launch, {}, {}, {}, dims.shared, static_cast<int32_t>(args.size()), args.data()};
+    KpLaunch launch{sizeof launch, {},         {}, {}, dims.shared, static_cast<int32_t>(args.size()),
+                    args.data(),   dims.flags, 0};
     std::copy(dims.grid.begin(), dims.grid.end(), launch.grid);
     std::copy(dims.block.begin(), dims.block.end(), launch.block);
     std::copy(dims.cluster.begin(), dims.cluster.end(), launch.cluster);
@@ -131,7 +133,7 @@ TEST_F(Launches, ClustersMustFitTheKernelAndTheGrid) {
 TEST_F(Launches, ClustersNeedHopper) {
   void* code = Load(Ptx("sm_80", {"kp_test_bounded"}), 1);
   void* kernel = GetKernel(code, "kp_test_bounded", 1);
-  const KpLaunch launch{sizeof launch, {2, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0, 0, nullptr};
+  const KpLaunch launch{sizeof launch, {2, 1, 1}, {32, 1, 1}, {2, 1, 1}, 0, 0, nullptr, 0, 0};
   EXPECT_EQ(cuda_.launch(&cuda_, Cuda(1), kernel, &launch, nullptr), -1);
   EXPECT_SAYS(TakeError(), "clusters need a device of compute capability 9.0 or newer, this is sm_80");
   EXPECT_EQ(cuda_.launch(&cuda_, Cuda(0), kernel, &launch, nullptr), -1);
@@ -173,6 +175,21 @@ TEST_F(Launches, LocalMemoryIsDynamicSharedMemory) {
   EXPECT_EQ(seen(0, {memory, {KP_ARG_LOCAL, 60000, nullptr, 0}}), 60000u) << "above 48 KiB is asked for";
   EXPECT_SAYS(Refusal("kp_test_shape", {}, {memory, {KP_ARG_LOCAL, ~0U, nullptr, 0}, {KP_ARG_LOCAL, 64, nullptr, 0}}),
               "got 4294967360");
+}
+
+// 132 multiprocessors with 2048 threads each have 264 blocks of 1024 at a time.
+TEST_F(Launches, ACooperativeOneRunsAllItsBlocksAtTheSameTime) {
+  const std::vector<KpKernelArg> args{{KP_ARG_MEMORY, 4, memory_, 0}};
+  const auto launch = [&](uint32_t blocks, uint32_t flags) {
+    return Launch("kp_test_shape", {{blocks, 1, 1}, {1024, 1, 1}, {}, 0, flags}, args);
+  };
+  EXPECT_EQ(launch(200, KP_LAUNCH_COOPERATIVE), 0) << TakeError();
+  EXPECT_EQ(launch(300, 0), 0) << TakeError();
+  EXPECT_EQ(launch(300, KP_LAUNCH_COOPERATIVE), -1);
+  const std::string error = TakeError();
+  EXPECT_SAYS(error,
+              "while launching the kernel kp_test_shape cooperatively with grid (300, 1, 1), block (1024, 1, 1)");
+  EXPECT_SAYS(error, "the blocks of a cooperative launch all run at the same time; use a smaller grid");
 }
 
 TEST_F(Launches, TellWhatTheDriverRefuses) {

@@ -43,7 +43,7 @@ class FakeDriver : public testing::Test {
     kernpack_emulator_set("memory_bytes", 256 << 20);
     Configure();
     std::string reason;
-    ASSERT_TRUE(Backend::Open(kp_host(), FAKE_DRIVER, &backend_, &reason)) << reason;
+    ASSERT_TRUE(Backend::Open(kp_host(), DriverFile(), &backend_, &reason)) << reason;
     cuda_ = MakeTable(backend_.get(), KP_DEVICE_CUDA);
     pinned_ = MakeTable(backend_.get(), KP_DEVICE_CUDA_HOST);
     managed_ = MakeTable(backend_.get(), KP_DEVICE_CUDA_MANAGED);
@@ -57,6 +57,7 @@ class FakeDriver : public testing::Test {
   }
   // Settings of the driver, before the backend is opened.
   virtual void Configure() {}
+  virtual const char* DriverFile() const { return FAKE_DRIVER; }
 
   static KpDLDevice Cuda(int32_t id = 0) { return {KP_DEVICE_CUDA, id}; }
   static KpMemory On(KpDLDevice device, void* handle, uint64_t offset = 0) { return {handle, offset, device}; }
@@ -107,7 +108,8 @@ class FakeDriver : public testing::Test {
   int Scale(void* kernel, void* handle, float factor, int32_t count, void* stream = nullptr) {
     const KpKernelArg args[] = {
         {KP_ARG_MEMORY, 4, handle, 0}, {KP_ARG_VALUE, 4, &factor, 0}, {KP_ARG_VALUE, 4, &count, 0}};
-    const KpLaunch launch{sizeof launch, {static_cast<uint32_t>(count + 127) / 128, 1, 1}, {128, 1, 1}, {}, 0, 3, args};
+    const KpLaunch launch{
+        sizeof launch, {static_cast<uint32_t>(count + 127) / 128, 1, 1}, {128, 1, 1}, {}, 0, 3, args, 0, 0};
     return cuda_.launch(&cuda_, Cuda(), kernel, &launch, stream);
   }
 

@@ -141,6 +141,17 @@ kernpack_import_kernel({TARGET} FILES "{ROWS}" ENTRY normalise CONTRACT "(x: f32
 """
 
 
+def test_blocks_that_wait_for_each_other_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kernpack_compiler import _imports
+
+    made = []
+    real = _imports.import_kernel
+    monkeypatch.setattr(_imports, "import_kernel", lambda *args, **given: made.append(real(*args, **given)) or made[-1])
+    for more in ([], ["--cooperative"]):
+        assert _cli.main([*words(out=str(tmp_path / "rows.so")), *more]) == 0
+    assert [binary.cooperative for function in made for _, binary, _ in function.kernels] == [False, True]
+
+
 def cmake(folder: Path, target: str = "saxpy", grid: str = "R", more: str = "") -> str:
     """Returns the text printed by the commands, until one failed."""
     from kernpack_sdk import cmake_dir
@@ -163,7 +174,7 @@ def cmake(folder: Path, target: str = "saxpy", grid: str = "R", more: str = "") 
 
 
 def test_a_module_of_c_takes_a_kernel_in(tmp_path: Path) -> None:
-    shown = cmake(tmp_path)
+    shown = cmake(tmp_path, more="COOPERATIVE")
     folder = tmp_path / "installed/my_ops"
     assert folder.is_dir(), shown
     assert sorted(file.name for file in folder.iterdir()) == ["saxpy.so", "saxpy_normalise.so"]

@@ -63,9 +63,11 @@ def fake(kernels: int = 1, device: dict[str, Any] | None = None, host: dict[str,
 
 def test_the_launch_is_tilelangs() -> None:
     lowered = _tilelang._lower(fake(device={"cluster_dims": [2, 1]}), 1, 80, {}, "f")
-    assert lowered.launch() == (("A", "M"), ("(M + 63) // 64", "2", "1"), (128, 1, 1), "16384", (2, 1, 1))
+    assert lowered.launch() == (("A", "M"), ("(M + 63) // 64", "2", "1"), (128, 1, 1), "16384", (2, 1, 1), False)
     assert (lowered.source, lowered.entry) == ("source", "k0")
     assert _tilelang._lower(fake(), 1, 80, {}, "f").cluster == (0, 0, 0)
+    for where in ("device", "host"):
+        assert _tilelang._lower(fake(**{where: {"use_cooperative_groups": True}}), 1, 80, {}, "f").cooperative
 
 
 @pytest.mark.parametrize(
@@ -74,10 +76,9 @@ def test_the_launch_is_tilelangs() -> None:
         (fake(kernels=2), "f: expected a function with one T.Kernel, got 2"),
         (fake(kernels=0), "f: expected a function with one T.Kernel, got 0"),
         (
-            fake(device={"use_cooperative_groups": True}),
-            "for sm_90 TileLang's code needs a cooperative launch, which isn't",
+            fake(device={"has_cuda_pdl_sync": 1}),
+            "for sm_90 TileLang's code needs programmatic dependent launch, which isn't supported",
         ),
-        (fake(device={"has_cuda_pdl_sync": 1}), "needs programmatic dependent launch, which isn't supported"),
         (
             fake(host={"tma_descriptor_args": {"A": []}}),
             "needs tensor descriptors (TMA) made by the host, which isn't supported; leave out architectures from 9.0",

@@ -130,19 +130,14 @@ def test_kernels_of_an_unknown_version_of_triton_are_refused(counts: set[int], s
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        (
-            {"launch_cooperative_grid": True},
-            "for sm_90 Triton's code needs a cooperative launch, which isn't supported",
-        ),
-        ({"launch_pdl": True}, "programmatic dependent launch, which isn't supported"),
+        ({"launch_pdl": True}, "for sm_90 Triton's code needs programmatic dependent launch, which isn't supported"),
         ({"clc": True}, "cluster launch control, which isn't supported"),
-        ({"tensordesc_meta": [{}]}, r"tensor descriptors \(TMA\) made by the host, .* newer devices run PTX for 8.0"),
     ],
 )
 def test_launches_of_another_kind_are_refused_by_name(metadata: dict[str, Any], said: str) -> None:
     from kernpack_compiler._imports._triton_launcher import refuse
 
-    plain = {"launch_cooperative_grid": False, "launch_pdl": False, "clc": False, "tensordesc_meta": []}
+    plain = {"launch_cooperative_grid": True, "launch_pdl": False, "clc": False, "tensordesc_meta": [{}]}
     refuse("f", 90, types.SimpleNamespace(**plain))
     with pytest.raises(NotImplementedError, match=said):
         refuse("f", 90, types.SimpleNamespace(**{**plain, **metadata}))
@@ -184,8 +179,53 @@ def test_a_descriptor_is_a_tensor_with_its_extents_and_strides(descriptors: Any)
     function = kc.import_triton(descriptors[0], VECTOR, archs=[80], **options)
     made = "private func given_launch_0(p0: f32[D0_0], p1: i64, p2: i64, p3: i8, p4: i8, p5: i32, p6: i64, p7!: f32[D7_0], "
     assert made in kc.build_imported(function).source
-    with pytest.raises(NotImplementedError, match=r"for sm_90 .* tensor descriptors \(TMA\) made by the host"):
-        kc.import_triton(descriptors[0], VECTOR, archs=[80, 90], **options)
+
+
+def test_code_for_9_0_takes_a_tensor_map_beside_code_for_8_0(descriptors: Any) -> None:
+    options = {"grid": "cdiv(N, B)", "constants": {"B": 64}, "descriptors": {"x": ["B"], "y": [64]}}
+    function = kc.import_triton(descriptors[0], VECTOR, archs=[80, 90], **options)
+    source = kc.build_imported(function).source
+    by_target = {binary.code.target: binary.parameters for _, binary, _ in function.kernels}
+    tensors = {p.tensor: p.map[:7] for p in by_target["cuda -arch=sm_90a"] if p.map}
+    assert tensors == {"x": [1, 7, 0, 0, 2, 0, 64], "y": [1, 7, 0, 0, 2, 0, 64]}  # 1 dim of f32, blocks of 64
+    # Both take the tensors, which the launch has once, and numbers of their own.
+    assert [p.argument for p in by_target["cuda -arch=sm_80"]] == list(range(16))
+    assert {p.argument for p in by_target["cuda -arch=sm_90a"] if p.map} == {0, 7}
+    assert source.count("f32[D") == 2
+
+
+METADATA = {
+    "swizzle": 3,
+    "elem_size": 4,
+    "elem_type": 9,
+    "block_size": [8, 32],
+    "fp4_padded": False,
+    "is_im2col": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("maps", "said"),
+    [
+        ([METADATA], "for sm_90 Triton's code takes 1 tensor maps for 2 descriptors, which isn't understood"),
+        ([METADATA, {**METADATA, "fp4_padded": True}], "needs tensor descriptors with padded 4-bit elements"),
+        ([{**METADATA, "is_im2col": True}, METADATA], "needs im2col tensor descriptors, which aren't supported"),
+    ],
+)
+def test_tensor_maps_of_another_kind_are_refused_by_name(maps: list[Any], said: str) -> None:
+    from kernpack_compiler._imports._triton_launcher import mapped, tensor_maps
+
+    assert tensor_maps("f", 90, types.SimpleNamespace(tensordesc_meta=None), ["x", "y"]) == {}
+    assert mapped("x", 2, METADATA)[0] == "tensor_map(x, [8, 32], swizzle=128, element=8)"  # the driver's number of f64
+    with pytest.raises(NotImplementedError, match=said):
+        tensor_maps("f", 90, types.SimpleNamespace(tensordesc_meta=maps), ["x", "y"])
+
+
+def test_a_cooperative_launch_is_asked_for(kernel: Any) -> None:
+    assert {binary.cooperative for _, binary, _ in imported(kernel, cooperative=True).kernels} == {True}
+    assert {binary.cooperative for _, binary, _ in imported(kernel).kernels} == {False}
+    with pytest.raises(TypeError, match="shift: cooperative: expected True or False, got 'yes'"):
+        imported(kernel, cooperative="yes")
 
 
 def test_scratch_memory_is_a_workspace(descriptors: Any) -> None:

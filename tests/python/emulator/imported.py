@@ -9,6 +9,7 @@ from pathlib import Path
 
 import kernpack
 import numpy as np
+from emulated import Behind
 
 PTX = Path(__file__).parents[1] / "compiler" / "rows.ptx"
 NORMALISE = "(x: f32[R, N], k: float = 1.0) -> (y: f32[R, N])"
@@ -110,26 +111,6 @@ def extents() -> None:
         narrow.narrow(on_device(rows(2, 3)))
     except ValueError as error:
         print(error)
-
-
-class Behind:
-    """A tensor of one dim without its first element, as DLPack."""
-
-    def __init__(self, tensor: kernpack.Tensor) -> None:
-        self.tensor = tensor
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.tensor.__dlpack_device__()
-
-    def __dlpack__(self, **_: object) -> object:
-        capsule = self.tensor.__dlpack__()
-        address = ctypes.pythonapi.PyCapsule_GetPointer
-        address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        # data, device, ndim, dtype, shape, strides, byte_offset
-        words = ctypes.cast(address(capsule, b"dltensor"), ctypes.POINTER(ctypes.c_uint64))
-        ctypes.cast(words[3], ctypes.POINTER(ctypes.c_int64))[0] -= 1
-        words[5] += 8
-        return capsule
 
 
 def choose() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernpack_compiler import _native, ir
-from kernpack_compiler._imports import _expression
+from kernpack_compiler._imports import _expression, _tensor_map
 from kernpack_compiler._imports._entry import Entry, Parameter
 from kernpack_compiler._native.ir import PrimFunc, Tracer
 
@@ -29,10 +30,14 @@ class Arguments:
         self.function = function
         self.known = known
         self.written = written
+        # Kernels for several architectures may take other parameters, and share this memory: one of them runs.
+        self.workspaces: dict[tuple[str, int], Any] = {}
+        self.uses: Counter[str] = Counter()  # of each text in the parameters at hand
 
     def checked(self, args: Sequence[object], entries: Sequence[Entry]) -> list[Any]:
         """A tensor or a typed expression for each parameter. Adds checks of what is known at a call only."""
         first = entries[0]
+        self.uses.clear()
         for entry in entries:
             if len(args) != len(entry.parameters):
                 listed = ", ".join(str(arg) for arg in args)
@@ -58,13 +63,18 @@ class Arguments:
         bytes_ = _WORKSPACE.fullmatch(given.strip()) if isinstance(given, str) else None
         if bytes_ is not None and parameter.size == _POINTER and not parameter.type.startswith("f"):
             return self.workspace(bytes_[1], i, where)
+        if isinstance(given, str) and _tensor_map.is_map(given):
+            return _tensor_map.parse(given, self.known, parameter, where, into)
         if isinstance(tensor, ir.Buffer) or given is None or bytes_ is not None:
             if parameter.size != _POINTER or parameter.type.startswith("f"):
                 what = "a null pointer" if given is None else f"'{given}'" if bytes_ else f"the tensor '{given}'"
                 raise ValueError(f"{where}: {into} takes no pointer, got {what}")
             return ir.i64(0) if given is None else tensor
         if parameter.type == "array":
-            raise ValueError(f"{where}: {into} is a struct passed by value; pointers and numbers are taken")
+            more = (
+                "; write tensor_map(x, [64, 32]) if it's a CUtensorMap" if parameter.size == _tensor_map.BYTES else ""
+            )
+            raise ValueError(f"{where}: {into} is a struct passed by value; pointers and numbers are taken{more}")
         value = _expression.evaluate(given, self.known, where)
         return self.number(value, given, parameter, where, into)
 
@@ -73,7 +83,11 @@ class Arguments:
         count = _expression.evaluate(given, self.known, where)
         if not isinstance(count, ir.Expr) and (type(count) is not int or count < 0):
             raise ValueError(f"{where}: workspace(): expected a number of bytes from 0, got {count!r}")
-        return ir.alloc("u8", [count], "workspace", f"workspace_{i}")
+        self.uses[given] += 1
+        key = given, self.uses[given]
+        if key not in self.workspaces:
+            self.workspaces[key] = ir.alloc("u8", [count], "workspace", f"workspace_{i}")
+        return self.workspaces[key]
 
     def number(self, value: Any, given: object, parameter: Parameter, where: str, into: str) -> Any:
         floats = isinstance(value, float) or (isinstance(value, ir.Expr) and value.type.name in ("f32", "f64"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernpack_compiler import _native, ir
@@ -11,6 +11,7 @@ from kernpack_compiler._imports import _code, _expression
 from kernpack_compiler._imports._arguments import Arguments, parse_names
 from kernpack_compiler._imports._code import Code, Given
 from kernpack_compiler._imports._entry import Entry, find
+from kernpack_compiler._imports._tensor_map import MapOf, Parameter, parameter_of
 from kernpack_compiler._native.ir import PrimFunc, Tracer
 
 _MOST_THREADS = 1024  # of a block, on every device
@@ -18,12 +19,18 @@ _MOST_THREADS = 1024  # of a block, on every device
 
 @dataclass(frozen=True)
 class Binary:
-    """A kernel of an image. multiples: bit i: parameter i takes multiples of 16 alone. shared: bytes besides the launch's."""
+    """A kernel of an image. multiples: bit i: parameter i takes multiples of 16 alone. shared: bytes besides the launch's.
+
+    A launch fills in parameters and cooperative.
+    """
 
     code: Code
     entry: Entry
     multiples: int = 0
     shared: int = 0
+    args: Sequence[object] | None = None  # None: the launch's
+    parameters: tuple[Parameter, ...] = ()  # () : the arguments of the function that stands for it, in order
+    cooperative: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ class Launch:
     block: Sequence[object]
     shared: object = 0
     cluster: tuple[int, int, int] = (0, 0, 0)
+    cooperative: bool = False
     when: object = True
     names: Mapping[str, object] = field(default_factory=dict)  # besides those of the contract
     # Pairs of expressions that have to be equal, with the beginning of the error.
@@ -71,6 +79,7 @@ def import_kernel(
     name: str | None = None,
     shared: object = 0,
     cluster: Sequence[int] = (),
+    cooperative: bool = False,
     grad: str = "",
 ) -> ImportedFunction:
     """Makes a function of a kernel that another compiler made.
@@ -81,11 +90,13 @@ def import_kernel(
     contract: "(x: f32[R, N], eps: float = 1e-5) -> (y: f32[R, N])", as of any function (docs/signature.md).
     grid, block: up to three extents, each a number or an expression of the contract's dims and scalars: "ceildiv(N, 256)".
     args: the kernel's arguments, in its order: names of tensors, and expressions; "workspace(4 * R)" is memory of so many
-        bytes for the call, None a null pointer. By default the contract's parameters and results in order, then its dims.
+        bytes for the call, None a null pointer, "tensor_map(x, [64, 32], swizzle=128)" the CUtensorMap of a tensor, with
+        the extents of a block, for kernels that copy by TMA. By default the contract's parameters and results in order, then its dims.
     entry: the kernel's name in the code; needed where there are several.
     name: the function's; by default the kernel's.
     shared: bytes of dynamic shared memory, a number or an expression.
     cluster: blocks of a cluster, for kernels that are compiled to be told.
+    cooperative: the blocks wait for each other (grid.sync()), so that the device runs all of them at the same time.
     grad: the function of the module that computes its gradient.
 
     An int becomes what the kernel's parameter is, and the call checks that it fits. ValueError where code and contract
@@ -101,7 +112,7 @@ def import_kernel(
         raise ValueError(f"{who}: '{chosen}' isn't a valid function name; pass name=")
     launch = Launch(
         binaries, _default_args(chosen, contract) if args is None else args, axes(grid, f"{chosen}: grid"),
-        axes(block, f"{chosen}: block"), shared, _parse_cluster(cluster, chosen),
+        axes(block, f"{chosen}: block"), shared, _parse_cluster(cluster, chosen), check_flag(cooperative, chosen),
     )  # fmt: skip
     return write(chosen, contract, [launch], grad)
 
@@ -119,6 +130,12 @@ def axes(given: object, where: str) -> list[object]:
     if not 1 <= len(extents) <= 3:
         raise ValueError(f"{where}: expected 1 to 3 extents, got {len(extents)}")
     return extents
+
+
+def check_flag(cooperative: object, function: str) -> bool:
+    if not isinstance(cooperative, bool):
+        raise TypeError(f"{function}: cooperative: expected True or False, got {cooperative!r}")
+    return cooperative
 
 
 def _parse_cluster(given: Sequence[int], function: str) -> tuple[int, int, int]:
@@ -154,8 +171,9 @@ def write(name: str, contract: str, launches: Sequence[Launch], grad: str = "") 
         with ir.when(_any_elements(written)):  # where there is nothing to write, nothing is launched
             for i, launch in enumerate(launches):
                 kernel = f"{name}_launch_{i}"
-                stands.append(_Writer(name, kernel, launch, known, written).write())
-                kernels += [(kernel, binary, launch.cluster) for binary in launch.binaries]
+                writer = _Writer(name, kernel, launch, known, written)
+                stands.append(writer.write())
+                kernels += [(kernel, binary, launch.cluster) for binary in writer.binaries]
             if launches[-1].when is not True:
                 ir.check(ir.bool_(False), f"{name}: none of its configurations is for these sizes")
     except BaseException:
@@ -189,6 +207,7 @@ class _Writer:
         self.launch = launch
         self.known = {**known, **launch.names}
         self.written = written
+        self.binaries: list[Binary] = []  # with their parameters, once it is written
 
     def write(self) -> PrimFunc:
         when = self.evaluated(self.launch.when, "when")
@@ -229,11 +248,29 @@ class _Writer:
         elif type(shared) is not int or not 0 <= shared < 2**31:
             raise ValueError(f"{self.function}: shared: expected a number of bytes from 0 to 2^31 - 1, got {shared!r}")
         arguments = Arguments(self.function, self.known, self.written)
-        entries = [binary.entry for binary in self.launch.binaries]
-        given = arguments.checked(self.launch.args, entries)
+        given = self.arguments(arguments)
         with ir.launch(grid, block, shared=shared):
             ir.call(self.kernel, *given)
         return arguments.declare(self.kernel, given)
+
+    def arguments(self, arguments: Arguments) -> list[Any]:
+        """Returns the arguments of the function that stands for the kernels. Fills binaries."""
+        groups: dict[str, list[Binary]] = {}
+        for binary in self.launch.binaries:
+            groups.setdefault(repr(self.launch.args if binary.args is None else binary.args), []).append(binary)
+        given: list[Any] = []
+        rows: dict[str, tuple[Parameter, ...]] = {}
+        for key, binaries in groups.items():
+            args = self.launch.args if binaries[0].args is None else binaries[0].args
+            values = arguments.checked(args, [binary.entry for binary in binaries])
+            rows[key] = tuple(parameter_of(value, given) for value in values)
+            if len(groups) == 1 and not any(isinstance(value, MapOf) for value in values):
+                rows[key] = ()  # in order
+        for binary in self.launch.binaries:
+            key = repr(self.launch.args if binary.args is None else binary.args)
+            made = replace(binary, parameters=rows[key], cooperative=self.launch.cooperative)
+            self.binaries.append(made)
+        return given
 
     def evaluated(self, given: object, what: str) -> Any:
         return _expression.evaluate(given, self.known, f"{self.function}: {what}")

@@ -93,6 +93,18 @@ def _rows(functions: Sequence[ImportedFunction], name: str) -> tuple[IRModule, l
         for stands, binary, cluster in function.kernels:
             row = (binary.code.target, binary.code.format, binary.code.data)
             image = images.setdefault(row, len(images))
-            kernels.append((stands, binary.entry.name, image, binary.multiples, binary.shared, cluster))
+            parameters = [(p.argument, p.map, p.tensor) for p in binary.parameters]
+            kernels.append(
+                (
+                    stands,
+                    binary.entry.name,
+                    image,
+                    binary.multiples,
+                    binary.shared,
+                    cluster,
+                    binary.cooperative,
+                    parameters,
+                )
+            )
     module = IRModule([f for function in functions for f in function.functions], name)
     return module, list(images), kernels

@@ -21,10 +21,10 @@ from kernpack_compiler._imports._function import Binary, ImportedFunction, Launc
 _WHO = "import_tilelang"
 # TileLang's launcher serves these, launches here don't: the attribute of the kernel, and its name for errors.
 _REFUSED = {
-    "use_cooperative_groups": "a cooperative launch",
     "has_cuda_pdl_sync": "programmatic dependent launch",
     "tma_descriptor_args": "tensor descriptors (TMA) made by the host",
 }
+_COOPERATIVE = "use_cooperative_groups"
 _DTYPES = {
     "float16": "f16",
     "bfloat16": "bf16",
@@ -52,9 +52,10 @@ class Lowered:
     block: tuple[int, ...]
     shared: str
     cluster: tuple[int, int, int]
+    cooperative: bool
 
     def launch(self) -> tuple[object, ...]:
-        return self.parameters, self.grid, self.block, self.shared, self.cluster
+        return self.parameters, self.grid, self.block, self.shared, self.cluster, self.cooperative
 
 
 def import_tilelang(
@@ -108,6 +109,7 @@ def import_tilelang(
         first.block,
         _renamed(first.shared, given),
         first.cluster,
+        first.cooperative,
         equal=_extents(tilelang, function, chosen, known, given),
     )
     return write(chosen, contract, [launch], grad)
@@ -147,7 +149,7 @@ def _lower(tilelang: ModuleType, function: Any, arch: int, configs: Mapping[str,
     [(symbol, kernel)] = kernels
     attributes = {key: kernel.attrs[key] for key in kernel.attrs.keys()}  # noqa: SIM118 (not a dict)
     for host in made.host_mod.functions.values():
-        attributes |= {key: host.attrs[key] for key in host.attrs.keys() if key in _REFUSED}  # noqa: SIM118
+        attributes |= {key: host.attrs[key] for key in host.attrs.keys() if key in (*_REFUSED, _COOPERATIVE)}  # noqa: SIM118
     for what, said in _REFUSED.items():
         if attributes.get(what):
             more = _NO_DESCRIPTORS if what == "tma_descriptor_args" else ""
@@ -165,6 +167,7 @@ def _lower(tilelang: ModuleType, function: Any, arch: int, configs: Mapping[str,
         tuple(int(extents.get(f"threadIdx.{axis}", "1")) for axis in "xyz"),
         str(attributes.get("dyn_shared_memory_buf", 0)),
         (x, y, z),
+        bool(attributes.get(_COOPERATIVE)),
     )
 
 

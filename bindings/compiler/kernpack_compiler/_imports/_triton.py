@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kernpack_compiler import ir
@@ -13,7 +13,7 @@ from kernpack_compiler._imports import _ptx, _triton_launcher
 from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._code import Code
 from kernpack_compiler._imports._configs import read_measured
-from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, write
+from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, axes, check_flag, write
 
 _WARP = 32
 _ALIGNED = [["tt.divisibility", 16]]
@@ -34,10 +34,12 @@ _CASTS = {"fp32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16", "i1": "bo
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel for one architecture. scratch: bytes of memory for each program, by the metadata's names."""
+    """A kernel for one architecture. scratch: bytes of memory for each program, by the metadata's names. maps: of the parameters
+    that are tensor maps, what the metadata says of them."""
 
     binaries: list[Binary]
     scratch: dict[str, int]
+    maps: dict[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def import_triton(
     num_warps: int = 4,
     num_stages: int = 3,
     num_ctas: int = 1,
+    cooperative: bool = False,
     descriptors: Mapping[str, Sequence[object]] | None = None,
     name: str | None = None,
     grad: str = "",
@@ -81,8 +84,9 @@ def import_triton(
     archs: compute capabilities to make machine code for. ptx: those to put PTX in for, which newer devices compile; by
         default the lowest.
     num_warps, num_stages, num_ctas: of rows that don't say it.
-    descriptors: of parameters that are tensor descriptors, the extents of a block: {"x": [1, "BLOCK"]}. For architectures
-        below 9.0, whose code every newer device runs.
+    cooperative: the device runs all blocks at the same time, so that they may wait for each other
+        (launch_cooperative_grid).
+    descriptors: of parameters that are tensor descriptors, the extents of a block: {"x": [1, "BLOCK"]}.
     name: the function's; by default the kernel's. grad: the function of the module that computes its gradient.
 
     Each row is compiled twice: for pointers and integers that are multiples of 16, and for any. ImportError without Triton;
@@ -105,6 +109,7 @@ def import_triton(
         raise ValueError(f"{chosen}: archs: expected compute capabilities such as 80, got none")
     with_ptx = [code[0]] if ptx is None else sorted(set(ptx))
     wanted = sorted({*code, *with_ptx})
+    check_flag(cooperative, chosen)
     launches = []
     for row in rows:
         ctas = row.options["num_ctas"]
@@ -113,23 +118,29 @@ def import_triton(
         blocks = _triton_launcher.block_shapes(chosen, descriptors or {}, tensors, row.constants)
         signature = _signature(chosen, known, given, dict(types or {}), blocks)
         made = [
-            _compile(kernel, chosen, signature, blocks, row, arch, aligned, arch in code, arch in with_ptx)
+            _compile(kernel, chosen, signature, blocks, row, cooperative, arch, aligned, arch in code, arch in with_ptx)
             for arch in wanted
             for aligned in (True, False)
         ]
-        binaries = [binary for one in made for binary in one.binaries]
+        binaries: list[Binary] = []
         scratch = {what: max(one.scratch[what] for one in made) for what in made[0].scratch}
         extents = axes(grid, f"{chosen}: grid")
         if ctas > 1:
             extents[0] = f"({extents[0]}) * {ctas}"
-        values = [v for n in runtime for v in _values(given[n], signature[n], blocks.get(n))]
-        counts = {len(binary.entry.parameters) for binary in binaries}
         programs = " * ".join(f"({extent})" for extent in extents)
-        values += _triton_launcher.extras(chosen, counts, len(values), scratch, programs)
+        for one in made:
+            values = [v for n in runtime for v in _values(given[n], signature[n], blocks.get(n), one.maps.get(n))]
+            counts = {len(binary.entry.parameters) for binary in one.binaries}
+            values += _triton_launcher.extras(chosen, counts, len(values), scratch, programs)
+            binaries += [replace(binary, args=values) for binary in one.binaries]
         numbers = {n: v for n, v in row.constants.items() if isinstance(v, (bool, int, float))}
         threads = row.options["num_warps"] * _WARP
         cluster = (ctas, 1, 1) if ctas > 1 else (0, 0, 0)
-        launches.append(Launch(binaries, values, extents, [threads], cluster=cluster, when=row.when, names=numbers))
+        launches.append(
+            Launch(
+                binaries, [], extents, [threads], cluster=cluster, cooperative=cooperative, when=row.when, names=numbers
+            )
+        )
     return write(chosen, contract, launches, grad)
 
 
@@ -237,21 +248,30 @@ def _signature(
     return signature
 
 
-def _values(value: object, kind: str, block: Sequence[int] | None) -> list[object]:
+def _values(
+    value: object, kind: str, block: Sequence[int] | None, tensor_map: Mapping[str, Any] | None
+) -> list[object]:
     """The arguments of the kernel's parameters that stand for one of Triton's."""
+    if block is not None and tensor_map is not None:
+        return _triton_launcher.mapped(str(value), len(block), tensor_map)
     if block is not None:
         return _triton_launcher.decomposed(str(value), len(block))
     # As text with its type, where the type of the parameter doesn't say it.
     return [f"{_CASTS[kind]}({value})" if kind in ("fp16", "bf16") else value]
 
 
-def _multiples(aligned: Sequence[str], signature: Mapping[str, str], blocks: Mapping[str, Sequence[int]]) -> int:
+def _multiples(
+    aligned: Sequence[str],
+    signature: Mapping[str, str],
+    blocks: Mapping[str, Sequence[int]],
+    maps: Mapping[str, Mapping[str, Any]],
+) -> int:
     """A bit for each of the kernel's parameters. A descriptor is several."""
     multiples = 0
     at = 0
     for n in signature:
         multiples |= 1 << at if n in aligned else 0
-        at += len(_values(n, signature[n], blocks.get(n)))
+        at += len(_values(n, signature[n], blocks.get(n), maps.get(n)))
     return multiples
 
 
@@ -261,6 +281,7 @@ def _compile(
     signature: Mapping[str, str],
     blocks: Mapping[str, Sequence[int]],
     row: Config,
+    cooperative: bool,
     arch: int,
     aligned: bool,
     with_cubin: bool,
@@ -281,16 +302,18 @@ def _compile(
         attrs={(i,): _ALIGNED for i, n in enumerate(names) if n in may_align},
     )
     options = {what: value for what, value in row.options.items() if value is not None}
+    options["launch_cooperative_grid"] = cooperative
     made = triton.compile(source, target=GPUTarget("cuda", arch, _WARP), options=options)
     _triton_launcher.refuse(function, arch, made.metadata)
     text = made.asm["ptx"]
     target, entries = _ptx.read(text.encode(), f"{function}: PTX of Triton")
     entry = entries[made.metadata.name]
-    multiples = _multiples(may_align, {n: signature[n] for n in runtime}, blocks)
+    maps = _triton_launcher.tensor_maps(function, arch, made.metadata, [n for n in runtime if n in blocks])
+    multiples = _multiples(may_align, {n: signature[n] for n in runtime}, blocks, maps)
     codes = []
     if with_cubin:
         codes.append(Code(bytes(made.asm["cubin"]), "cubin", f"cuda -arch={target}", entries))
     if with_ptx:
         codes.append(Code(text.encode(), "ptx", f"cuda -arch={target.replace('sm_', 'compute_')}", entries))
     binaries = [Binary(code, entry, multiples, made.metadata.shared) for code in codes]
-    return Compiled(binaries, _triton_launcher.scratch_bytes(made.metadata))
+    return Compiled(binaries, _triton_launcher.scratch_bytes(made.metadata), maps)

@@ -10,12 +10,6 @@ from kernpack_compiler import ir
 # Triton's launcher serves these, launches here don't: the field of the metadata, its value where the kernel doesn't need it, and
 # the text of the error.
 _REFUSED = {
-    "tensordesc_meta": (
-        None,
-        "tensor descriptors (TMA) made by the host, which aren't supported; leave out architectures from 9.0 in archs= and "
-        "ptx=, since newer devices run PTX for 8.0, or make the descriptors in the kernel (tl.make_tensor_descriptor)",
-    ),
-    "launch_cooperative_grid": (False, "a cooperative launch, which isn't supported"),
     "launch_pdl": (False, "programmatic dependent launch, which isn't supported"),
     "clc": (False, "cluster launch control, which isn't supported"),
 }
@@ -85,9 +79,52 @@ def block_shapes(
     return shapes
 
 
+# Of what Triton says about a tensor map, what launches here don't do.
+_REFUSED_MAPS = {
+    "fp4_padded": "tensor descriptors with padded 4-bit elements",
+    "is_im2col": "im2col tensor descriptors",
+}
+_SWIZZLES = (0, 32, 64, 128)  # bytes, by Triton's number
+# Triton's numbers of elements where they aren't the driver's.
+_ELEMENTS = {8: 10, 9: 8, 10: 9}
+
+
+def tensor_maps(function: str, arch: int, metadata: Any, descriptors: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """By the parameters that get descriptors, in their order. {}: the code takes descriptors as tensors, extents and strides."""
+    maps = list(getattr(metadata, "tensordesc_meta", None) or ())
+    if not maps:
+        return {}
+    if len(maps) != len(descriptors):
+        raise NotImplementedError(
+            f"{function}: for sm_{arch} Triton's code takes {len(maps)} tensor maps for {len(descriptors)} descriptors, which "
+            "isn't understood; import_triton was tested with Triton 3.9"
+        )
+    for one in maps:
+        for what, said in _REFUSED_MAPS.items():
+            if one.get(what):
+                raise NotImplementedError(
+                    f"{function}: for sm_{arch} Triton's code needs {said}, which aren't supported"
+                )
+    return dict(zip(descriptors, maps, strict=True))
+
+
+def mapped(tensor: str, dims: int, tensor_map: Mapping[str, Any]) -> list[object]:
+    """The arguments of a descriptor where the device has TMA: the tensor map, extents and strides."""
+    element = _ELEMENTS.get(tensor_map["elem_type"], tensor_map["elem_type"])
+    written = f"tensor_map({tensor}, {list(tensor_map['block_size'])}, swizzle={_SWIZZLES[tensor_map['swizzle']]}, element={element})"
+    return [written, *_extents(tensor, dims), *_strides(tensor, dims)]
+
+
+def _extents(tensor: str, dims: int) -> list[object]:
+    return [f"{tensor}.shape[{d}]" for d in range(dims)]
+
+
+def _strides(tensor: str, dims: int) -> list[object]:
+    return [" * ".join(f"{tensor}.shape[{e}]" for e in range(d + 1, dims)) or 1 for d in range(dims)]
+
+
 def decomposed(tensor: str, dims: int) -> list[object]:
     """The arguments of a descriptor where the device has no TMA: the tensor, its extents and strides, whether elements outside are
     NaN, whether f32 is rounded to tf32, and extents and strides again."""
-    extents: list[object] = [f"{tensor}.shape[{d}]" for d in range(dims)]
-    strides: list[object] = [" * ".join(f"{tensor}.shape[{e}]" for e in range(d + 1, dims)) or 1 for d in range(dims)]
+    extents, strides = _extents(tensor, dims), _strides(tensor, dims)
     return [tensor, *extents, *strides, 0, 0, *extents, *strides]

@@ -135,17 +135,22 @@ def add_tag(tag: str, definition: TargetSpec, replace: bool = False) -> None: ..
 def build(module: ir.IRModule, target: TargetSpec | None = None, checked: bool = False) -> int | str: ...
 def export_library(module: ir.IRModule, target: TargetSpec | None, path: str, checked: bool = False) -> None: ...
 def source(module: ir.IRModule, target: TargetSpec | None = None, checked: bool = False) -> str: ...
+
+# Parameters: an argument, the words of a tensor map, its tensor.
+ImportedParameter: TypeAlias = tuple[int, list[int], str]
+ImportedKernel: TypeAlias = tuple[str, str, int, int, int, tuple[int, int, int], bool, list[ImportedParameter]]
+
 def header_of_contract(function: str, contract: str) -> str: ...
 def build_imported(
     module: ir.IRModule,
     images: list[tuple[str, str, bytes]],
-    kernels: list[tuple[str, str, int, int, int, tuple[int, int, int]]],
+    kernels: list[ImportedKernel],
     target: TargetSpec,
 ) -> int: ...
 def export_imported(
     module: ir.IRModule,
     images: list[tuple[str, str, bytes]],
-    kernels: list[tuple[str, str, int, int, int, tuple[int, int, int]]],
+    kernels: list[ImportedKernel],
     target: TargetSpec,
     path: str,
 ) -> None: ...

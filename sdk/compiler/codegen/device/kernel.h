@@ -26,6 +26,13 @@ struct KernelArgument {
   Expr value = {};  // kScalar's of an imported kernel, which has no variable
 };
 
+// Where a parameter of an imported kernel comes from.
+struct ImportedParameter {
+  uint32_t argument = 0;  // of the launch
+  std::vector<uint32_t> map = {};  // the words of a KpFrameTensorMap; empty: the parameter is the argument
+  std::string tensor = {};  // the map's, for errors
+};
+
 // A kernel that another compiler made.
 struct ImportedKernel {
   std::string function;  // the private function of the module that stands for it
@@ -34,6 +41,8 @@ struct ImportedKernel {
   uint64_t multiples = 0;  // bit i: parameter i takes multiples of 16 alone: addresses, or integers
   uint32_t shared = 0;  // bytes of dynamic shared memory besides those of the launch
   std::array<uint32_t, 3> cluster = {};  // blocks of a cluster; 0: as the code says
+  bool cooperative = false;  // all blocks run at the same time
+  std::vector<ImportedParameter> parameters = {};  // empty: the launch's arguments in order
 };
 
 // A kernel as who launches it knows it.

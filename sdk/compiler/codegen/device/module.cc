@@ -10,9 +10,13 @@
 
 #include "ir/stable_hash.h"
 #include "codegen/device/launches.h"
+#include "codegen/frame/launch.h"
 
 namespace kernpack::sdk::ir {
 namespace {
+
+constexpr uint32_t kMostDims = 5;  // of a tensor map
+constexpr size_t kTensorMapWords = sizeof(KpFrameTensorMap) / sizeof(uint32_t);
 
 // Writes the kernels of a function's launches.
 class Kernels {
@@ -76,6 +80,28 @@ void EachLaunch(const Block& block, const std::function<void(const StmtNode&)>& 
   }
 }
 
+// A tensor map is of memory, and of arguments that are i64.
+void CheckParameters(const ImportedKernel& k, const std::vector<KernelArgument>& arguments) {
+  const auto check = [&](uint32_t i, bool memory) {
+    const bool fits = i < arguments.size() && (arguments[i].kind == KernelArgument::kMemory) == memory &&
+                      (memory || arguments[i].value->type == kI64);
+    if (!fits) KP_THROW(ValueError) << k.entry << ": a tensor map can't be made of argument " << i;
+  };
+  for (const ImportedParameter& p : k.parameters) {
+    if (p.argument >= arguments.size()) KP_THROW(ValueError) << k.entry << ": there is no argument " << p.argument;
+    if (p.map.empty()) continue;
+    if (p.map.size() != kTensorMapWords || p.map[0] < 1 || p.map[0] > kMostDims) {
+      KP_THROW(ValueError) << k.entry << ": a tensor map of argument " << p.argument << " isn't understood";
+    }
+    check(p.argument, true);
+    const uint32_t* extents = &p.map[kTensorMapWords - kMostDims - (kMostDims - 1)];
+    for (uint32_t d = 0; d < p.map[0]; ++d) {
+      check(extents[d], false);
+      if (d != 0) check(extents[kMostDims + d - 1], false);
+    }
+  }
+}
+
 // The kernel that a launch's body calls, with what it is given.
 Kernel ImportedBy(const StmtNode& launch, const IRModule& module, const std::vector<ImportedKernel>& kernels) {
   const bool calls = launch.body.size() == 1 && launch.body.front()->kind == StmtKind::kCall;
@@ -94,6 +120,7 @@ Kernel ImportedBy(const StmtNode& launch, const IRModule& module, const std::vec
   std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(kernel.imported),
                [&](const ImportedKernel& k) { return k.function == call.name; });
   if (kernel.imported.empty()) KP_THROW(ValueError) << "no imported kernel stands behind '" << call.name << "'";
+  for (const ImportedKernel& k : kernel.imported) CheckParameters(k, kernel.arguments);
   return kernel;
 }
 
@@ -138,6 +165,11 @@ DeviceModule::DeviceModule(const IRModule& module, const std::vector<ImportedKer
     if (k.cluster[0]) {
       program_ += ", cluster";
       for (const uint32_t extent : k.cluster) program_ += " " + std::to_string(extent);
+    }
+    if (k.cooperative) program_ += ", cooperative";
+    for (const ImportedParameter& p : k.parameters) {
+      program_ += (&p == k.parameters.data() ? ", of arguments " : " ") + std::to_string(p.argument);
+      if (!p.map.empty()) program_ += " (as a tensor map)";
     }
     program_ += "\n";
   }

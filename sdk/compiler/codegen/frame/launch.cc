@@ -66,20 +66,66 @@ struct Queue {
   }
 };
 
-// True if each argument that has to be a multiple of 16 is one.
+// True if each parameter that has to be a multiple of 16 is one.
 bool Takes(const KpFrameKernel& kernel, int32_t n, const KpKernelArg* args) {
   for (int32_t i = 0; i < n && i < 64; ++i) {
     if ((kernel.multiples >> i & 1) == 0) continue;
-    uint64_t value = args[i].offset;
-    if (args[i].kind == KP_ARG_MEMORY) {
-      value += reinterpret_cast<uintptr_t>(args[i].data);
+    const KpKernelArg& arg = args[kernel.parameters ? kernel.parameters[i].argument : static_cast<uint32_t>(i)];
+    uint64_t value = arg.offset;
+    if (arg.kind == KP_ARG_MEMORY) {
+      value += reinterpret_cast<uintptr_t>(arg.data);
     } else {
       value = 0;
-      memcpy(&value, args[i].data, args[i].size);
+      memcpy(&value, arg.data, arg.size);
     }
     if (value % 16 != 0) return false;
   }
   return true;
+}
+
+int64_t NumberIn(const KpKernelArg& arg) {
+  int64_t value = 0;
+  memcpy(&value, arg.data, sizeof value);
+  return value;
+}
+
+void Describe(const KpFrameParameter& parameter, const KpKernelArg* args, KpTensorMap* out) {
+  const KpFrameTensorMap& map = *parameter.map;
+  const KpKernelArg& memory = args[parameter.argument];
+  *out = {const_cast<void*>(memory.data),
+          memory.offset,
+          parameter.tensor,
+          map.rank,
+          map.element_type,
+          map.interleave,
+          map.swizzle,
+          map.l2_promotion,
+          map.fill,
+          {},
+          {},
+          {},
+          {}};
+  for (uint32_t i = 0; i < map.rank; ++i) {
+    out->box[i] = map.box[i];
+    out->steps[i] = map.steps[i];
+    out->extents[i] = NumberIn(args[map.extents[i]]);
+    if (i != 0) out->strides[i - 1] = NumberIn(args[map.strides[i - 1]]);
+  }
+}
+
+// The kernel's parameters, where they aren't the launch's arguments in order.
+int LaunchParameters(const Queue& queue, const KpFrameCall* call, const KpLaunch& launch, const int64_t* extents,
+                     const KpFrameKernel& kernel, const KpKernelArg* args) {
+  const auto n = static_cast<size_t>(kernel.num_parameters);
+  auto* chosen = static_cast<KpKernelArg*>(__builtin_alloca((n + 1) * sizeof(KpKernelArg)));
+  auto* maps = static_cast<KpTensorMap*>(__builtin_alloca((n + 1) * sizeof(KpTensorMap)));
+  for (size_t i = 0; i < n; ++i) {
+    chosen[i] = args[kernel.parameters[i].argument];
+    if (!kernel.parameters[i].map) continue;
+    Describe(kernel.parameters[i], args, &maps[i]);
+    chosen[i] = {KP_ARG_TENSOR_MAP, sizeof maps[i], &maps[i], 0};
+  }
+  return queue.Launch(call, launch, extents, kernel.num_parameters, chosen);
 }
 
 }  // namespace
@@ -148,13 +194,17 @@ int kp_frame_launch_imported(const KpFrameCall* call, const KpFrameKernel* kerne
   if (frame::CheckExtents(call->self, extents)) return -1;
   if (frame::IsEmpty(extents)) return 0;
   for (const KpFrameKernel* kernel = kernels; kernel != kernels + count; ++kernel) {
-    if (kernel->code->group != call->code->group || !frame::Takes(*kernel, n, args)) continue;
+    const int32_t count_of_kernel = kernel->parameters ? kernel->num_parameters : n;
+    if (kernel->code->group != call->code->group || !frame::Takes(*kernel, count_of_kernel, args)) continue;
     const KpFrameCall of_kernel = {call->self, kernel->code, call->device};
     KpLaunch launch{};
     launch.dynamic_shared = kernel->shared + static_cast<uint32_t>(extents[6]);
     for (int d = 0; d < 3; ++d) launch.cluster[d] = kernel->cluster[d];
+    launch.flags = kernel->flags;
     frame::Queue queue;
-    return queue.Find(&of_kernel, kernel->name) ? -1 : queue.Launch(&of_kernel, launch, extents, n, args);
+    if (queue.Find(&of_kernel, kernel->name)) return -1;
+    if (kernel->parameters) return frame::LaunchParameters(queue, &of_kernel, launch, extents, *kernel, args);
+    return queue.Launch(&of_kernel, launch, extents, n, args);
   }
   return kp_frame_raise(call->self, "RuntimeError", "this module has no kernel for these arguments");
 }

@@ -58,13 +58,31 @@ int kp_frame_launch(const KpFrameCall* call, const char* kernel, const int64_t* 
 int kp_frame_launch_asserting(const KpFrameCall* call, const char* kernel, const int64_t* extents, int32_t n,
                               KpKernelArg* args, const KpFrameAssert* asserts);
 
+// How a tensor map (CUtensorMap) is made for each launch. Innermost dimensions first; numbers as KpTensorMap has them.
+typedef struct KpFrameTensorMap {
+  uint32_t rank, element_type, interleave, swizzle, l2_promotion, fill;
+  uint32_t box[5], steps[5];
+  uint32_t extents[5], strides[4];  // which of the launch's arguments: int64_t, elements and bytes
+} KpFrameTensorMap;
+
+// Where a parameter of an imported kernel comes from. Static storage.
+typedef struct KpFrameParameter {
+  uint32_t argument;  // of the launch
+  uint32_t reserved;
+  const KpFrameTensorMap* map;  // NULL: the parameter is the argument
+  const char* tensor;  // the map's, for errors
+} KpFrameParameter;
+
 // A kernel that another compiler made. Static storage.
 typedef struct KpFrameKernel {
   const KpFrameCode* code;
   const char* name;
-  uint64_t multiples;  // bit i: argument i has to be a multiple of 16: the address of memory, or an integer
+  uint64_t multiples;  // bit i: parameter i has to be a multiple of 16: the address of memory, or an integer
   uint32_t shared;  // bytes of dynamic shared memory besides those of the launch
   uint32_t cluster[3];  // blocks of a cluster; 0: as the code says
+  uint32_t flags;  // KpLaunchFlags
+  int32_t num_parameters;
+  const KpFrameParameter* parameters;  // NULL: the arguments in order
 } KpFrameKernel;
 
 // Queues the first of the kernels that is for the target of the call's code and takes the arguments. `extents`: as above, and then

@@ -6,6 +6,20 @@
 #include "codegen/llvm/types.h"
 
 namespace kernpack::sdk::ir {
+namespace {
+
+// The KpFrameParameters of an imported kernel.
+std::vector<llvm::Constant*> DescribeParameters(const ImportedKernel& kernel, const ConstantMaker& make) {
+  std::vector<llvm::Constant*> parameters;
+  for (const ImportedParameter& p : kernel.parameters) {
+    llvm::Constant* map = p.map.empty() ? make.Null() : make.Words(p.map);
+    parameters.push_back(make.Struct({make.U32(p.argument), make.U32(0), map, make.TextOrNull(p.tensor)}));
+  }
+  return parameters;
+}
+
+}  // namespace
+
 // The value that was passed as the instance is the whole call.
 void FunctionGenerator::EnterCall() {
   scope_.self = b_.CreateLoad(b_.getPtrTy(), b_.CreateStructGEP(FrameCallType(b_), scope_.call, 0));
@@ -46,9 +60,10 @@ llvm::Constant* FunctionGenerator::DescribeImported(const Kernel& kernel) {
   llvm::Type* code = codes->getValueType()->getArrayElementType();
   std::vector<llvm::Constant*> kernels;
   for (const ImportedKernel& k : kernel.imported) {
-    kernels.push_back(
-        make.Struct({make.Behind(codes, code, k.image), make.Text(k.entry), make.U64(k.multiples), make.U32(k.shared),
-                     make.U32(k.cluster[0]), make.U32(k.cluster[1]), make.U32(k.cluster[2])}));
+    kernels.push_back(make.Struct({make.Behind(codes, code, k.image), make.Text(k.entry), make.U64(k.multiples),
+                                   make.U32(k.shared), make.U32(k.cluster[0]), make.U32(k.cluster[1]),
+                                   make.U32(k.cluster[2]), make.U32(k.cooperative ? KP_LAUNCH_COOPERATIVE : 0),
+                                   make.U32(k.parameters.size()), make.Array(DescribeParameters(k, make))}));
   }
   return make.Array(kernels);
 }

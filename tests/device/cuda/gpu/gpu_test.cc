@@ -70,7 +70,7 @@ class CudaKernels : public testing::TestWithParam<ImageFile> {
     const KpKernelArg args[] = {
         {KP_ARG_MEMORY, 4, handle, 0}, {KP_ARG_VALUE, 4, &factor, 0}, {KP_ARG_VALUE, 4, &count, 0}};
     const auto blocks = static_cast<uint32_t>(count + 255) / 256;
-    const KpLaunch launch{sizeof launch, {blocks, 1, 1}, {256, 1, 1}, {}, 0, 3, args};
+    const KpLaunch launch{sizeof launch, {blocks, 1, 1}, {256, 1, 1}, {}, 0, 3, args, 0, 0};
     return api_->launch(api_, kDevice, Kernel("kp_test_scale"), &launch, stream_);
   }
   int Copy(const void* from, KpDLDevice from_device, void* to, KpDLDevice to_device, uint64_t bytes) {
@@ -167,7 +167,7 @@ TEST_P(CudaKernels, ClustersReachTheKernel) {
 }
 
 TEST_P(CudaKernels, LaunchBoundsAreAskedFor) {
-  const KpLaunch launch{sizeof launch, {1, 1, 1}, {256, 1, 1}, {}, 0, 0, nullptr};
+  const KpLaunch launch{sizeof launch, {1, 1, 1}, {256, 1, 1}, {}, 0, 0, nullptr, 0, 0};
   EXPECT_EQ(api_->launch(api_, kDevice, Kernel("kp_test_bounded"), &launch, stream_), -1);
   EXPECT_NE(TakeError().find("at most 128 threads per block"), std::string::npos);
 }
