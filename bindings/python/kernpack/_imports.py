@@ -18,6 +18,8 @@ _lock = _thread.allocate_lock()  # guards _waiting; nothing of others runs under
 
 def when_imported(name: str, action: Callable[[], None]) -> None:
     """Runs `action` now if the module `name` is imported completely, else, once, when its import ends."""
+    if name not in sys.modules and action in _waiting.get(name, ()):
+        return  # whose import hasn't begun
     if _is_imported(name):
         action()
         return

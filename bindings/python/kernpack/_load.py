@@ -50,6 +50,10 @@ def load(
     """
     if contracts is not None:
         return _load_with_contracts(source, contracts, probe, build)
+    if type(source) is str and source.endswith(".so") and not build and "\0" not in source:
+        return _load_path(
+            source, probe=probe
+        )  # the most frequent one, first: each question costs a tenth of a microsecond
     if build or not isinstance(source, str) or source.endswith(_SOURCES):
         made = _from_sources(source, probe, build)
         if made is not None:
@@ -139,7 +143,8 @@ def _load_files(
 ) -> Module:
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
-    _tell_folders()
+    if _told != sys.path:
+        _tell_folders()
     loaded = _load_shared(tuple(map(str, files)), _PROBE if probe else 0, contracts)
     module = Module(loaded, source, by_path=by_path, contracts=contracts)
     announce(module)
@@ -160,9 +165,8 @@ _told: list[str] = []  # sys.path as the host knows it
 
 def _tell_folders() -> None:
     """Tells the host where packages are installed: libraries of other wheels are looked for there."""
-    if _told != sys.path:
-        _told[:] = sys.path
-        _core.library_folders(tuple(os.fspath(folder) for folder in _told if isinstance(folder, str)))
+    _told[:] = sys.path
+    _core.library_folders(tuple(os.fspath(folder) for folder in _told if isinstance(folder, str)))
 
 
 # Those that torch's import has to hear of, in the order of their loads. A module that is gone takes its entry away, so that a process

@@ -17,13 +17,13 @@ struct FileState {
   bool settled = false;
   // Nobody but this user and root can write the file, or put another one in its place.
   bool guarded = false;
-
-  // True if the content is that of `other`. Renaming or deleting a file, or linking to it, changes its state, but not its content.
-  bool HasContentOf(const FileState& other) const;
 };
 
 // Of an unopened file.
 FileState StateOfFile(const char* path);
+// True if the file at the path is that of the state, with the content that it had. Renaming a file, or linking to it, changes its
+// state, but not its content.
+bool HasContentOf(const char* path, const FileState& state);
 
 // A regular file, opened, and its state at that moment.
 class SourceFile {

@@ -8,18 +8,15 @@
 #include "base/read_once.h"
 #include "shared/target/cpu_table.h"
 #include "devices/target/cpu_machine.h"
+#include "devices/target/cpuid_x86.h"
 
 namespace kernpack::host {
 namespace {
 
-// Leaves of the CPUID instruction that the table below reads.
-enum Leaf { kBasic, kExtended, kExtended1, kAmd, kAmd8, kSave, kLeafCount };
-enum Register { kEax, kEbx, kEcx, kEdx };
-
 struct Bit {
   const char* feature;
-  Leaf leaf;
-  Register reg;
+  CpuidLeaf leaf;
+  CpuidRegister reg;
   int bit;
 };
 
@@ -100,38 +97,13 @@ constexpr Bit kBits[] = {
     {"xsavec", kSave, kEax, 1},
 };
 
-struct Leaves {
-  uint32_t registers[kLeafCount][4] = {};
-  uint64_t saved = 0;  // XCR0: register state that the operating system saves
-};
-
-Leaves ReadLeaves() {
-  constexpr struct {
-    uint32_t leaf;
-    uint32_t subleaf;
-  } kWhere[kLeafCount] = {{1, 0}, {7, 0}, {7, 1}, {0x80000001, 0}, {0x80000008, 0}, {0xd, 1}};
-  Leaves leaves;
+// Register state that the operating system saves: XCR0.
+uint64_t ReadSaved(const CpuidLeaves& leaves) {
+  if ((leaves.registers[kBasic][kEcx] & bit_OSXSAVE) == 0) return 0;
   uint32_t a = 0;
-  uint32_t b = 0;
-  uint32_t c = 0;
   uint32_t d = 0;
-  __cpuid(0, a, b, c, d);
-  const uint32_t most = a;
-  __cpuid(0x80000000, a, b, c, d);
-  const uint32_t most_extended = a;
-  for (int i = 0; i < kLeafCount; ++i) {
-    const bool is_extended = kWhere[i].leaf >= 0x80000000;
-    if (kWhere[i].leaf > (is_extended ? most_extended : most)) continue;
-    if (i == kExtended1 && leaves.registers[kExtended][kEax] < 1) continue;
-    __cpuid_count(kWhere[i].leaf, kWhere[i].subleaf, a, b, c, d);
-    const uint32_t values[4] = {a, b, c, d};
-    for (int r = 0; r < 4; ++r) leaves.registers[i][r] = values[r];
-  }
-  if ((leaves.registers[kBasic][kEcx] & bit_OSXSAVE) != 0) {
-    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-    leaves.saved = (uint64_t{d} << 32) | a;
-  }
-  return leaves;
+  __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  return (uint64_t{d} << 32) | a;
 }
 
 // All that needs `feature`, itself included.
@@ -148,7 +120,9 @@ const CpuSpec* Read() {
   constexpr uint64_t kAvxState = 0x6;
   constexpr uint64_t kAvx512State = 0xe6;
   constexpr uint64_t kTileState = 0x60000;
-  const Leaves leaves = ReadLeaves();
+  CpuidLeaves leaves;
+  if (!ReadKeptLeaves(&leaves)) AskProcessor(&leaves);
+  const uint64_t saved = ReadSaved(leaves);
   auto* cpu = new CpuSpec;  // for ever
   cpu->arch = FindCpuArch("x86_64");
   for (const Bit& bit : kBits) {
@@ -157,11 +131,11 @@ const CpuSpec* Read() {
       cpu->features.Add(static_cast<size_t>(feature - cpu->arch->features.data()));
     }
   }
-  const char* missing = (leaves.saved & kAvxState) != kAvxState         ? "avx"
-                        : (leaves.saved & kAvx512State) != kAvx512State ? "avx512f"
+  const char* missing = (saved & kAvxState) != kAvxState         ? "avx"
+                        : (saved & kAvx512State) != kAvx512State ? "avx512f"
                                                                         : nullptr;
   if (missing) cpu->features = cpu->features.Without(NeedingIt(*cpu->arch, missing));
-  if ((leaves.saved & kTileState) != kTileState) *cpu = WithoutTiles(*cpu);
+  if ((saved & kTileState) != kTileState) *cpu = WithoutTiles(*cpu);
   return cpu;
 }
 

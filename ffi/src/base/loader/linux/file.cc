@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 #include "kernpack/host/host.h"
 #include "shared/sha256.h"
@@ -59,25 +60,37 @@ bool IsGuarded(const char* path, const struct stat& info) {
   return stat(folder.c_str(), &above) == 0 && OnlyWeWrite(above);
 }
 
+// Device, number, size and times; the ctime is last.
+std::string StateText(const struct stat& info) {
+  const uint64_t parts[] = {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
+                            static_cast<uint64_t>(Nanoseconds(info.st_mtim)),
+                            static_cast<uint64_t>(Nanoseconds(info.st_ctim))};
+  char text[std::size(parts) * 17];
+  char* end = text;
+  for (const uint64_t part : parts) {
+    if (end != text) *end++ = '-';
+    end = std::to_chars(end, std::end(text), part, 16).ptr;
+  }
+  return {text, end};
+}
+
 FileState GetState(const char* path, const struct stat& info) {
-  char text[120];
-  std::snprintf(text, sizeof text, "%llx-%llx-%llx-%llx-%llx", static_cast<unsigned long long>(info.st_dev),
-                static_cast<unsigned long long>(info.st_ino), static_cast<unsigned long long>(info.st_size),
-                static_cast<unsigned long long>(Nanoseconds(info.st_mtim)),
-                static_cast<unsigned long long>(Nanoseconds(info.st_ctim)));
-  return {text, IsSettled(info), IsGuarded(path, info)};
+  return {StateText(info), IsSettled(info), IsGuarded(path, info)};
 }
 
 }  // namespace
 
-bool FileState::HasContentOf(const FileState& other) const {
-  const size_t ctime = text.rfind('-');
-  return ctime != std::string::npos && text.compare(0, ctime, other.text, 0, other.text.rfind('-')) == 0;
-}
-
 FileState StateOfFile(const char* path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? GetState(path, info) : FileState();
+}
+
+bool HasContentOf(const char* path, const FileState& state) {
+  struct stat info;
+  const size_t ctime = state.text.rfind('-');
+  if (ctime == std::string::npos || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const std::string now = StateText(info);
+  return state.text.compare(0, ctime, now, 0, now.rfind('-')) == 0;
 }
 
 void SourceFile::Free::operator()(char* data) const {

@@ -110,7 +110,7 @@ InPlace OpenInPlace(const char* path, std::span<const char> content, const FileS
   if (!*handle) return MayNotBeExecuted(*error) ? InPlace::kImpossible : InPlace::kRefused;
   TakePath(name, digest);
   TakePath(number, digest);
-  if (!StateOfFile(name.c_str()).HasContentOf(state)) return InPlace::kReplaced;
+  if (!HasContentOf(name.c_str(), state)) return InPlace::kReplaced;
   // Where nothing was loaded, somebody else loaded an object of that path or number before, maybe with other content.
   if (CountLoads() == before && (content.empty() || !ImageHolds(*handle, content))) return InPlace::kReplaced;
   return InPlace::kOpened;
