@@ -59,15 +59,22 @@ def slim(path: Path, choice: Choice, to: Path) -> Slimmed:
         if not found.parts and not old.debug_sections:
             return Slimmed((), (size, size), whole)
         _refuse_pointers(path, old, found)
-        with to.open("wb") as output:
-            rewrite.write(old, found, output)
         try:
+            with to.open("wb") as output:
+                rewrite.write(old, found, output)
             with _mapped(to) as written:
-                proof.check(old, Elf(written), choice)
-        except ValueError as error:
+                _prove(old, Elf(written), choice)
+        except ValueError:
             to.unlink()
-            raise ValueError(f"it can't be proved that its host code stays as it is: {error}") from None
+            raise
         return Slimmed(tuple(_saved(old, found)), (size, to.stat().st_size), whole)
+
+
+def _prove(old: Elf, new: Elf, choice: Choice) -> None:
+    try:
+        proof.check(old, new, choice)
+    except ValueError as error:
+        raise ValueError(f"it can't be proved that its host code stays as it is: {error}") from None
 
 
 @contextmanager

@@ -3,6 +3,7 @@ nothing of how the new file was written. ValueError where anything else differs.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ def _check_memory(old: Elf, new: Elf, but: list[_Range]) -> None:
     )
     skipped = 0
     one = two = 0
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in itertools.pairwise(edges):
         while one < len(before) and before[one].end <= begin:
             one += 1
         while two < len(after) and after[two].end <= begin:
@@ -70,7 +71,8 @@ def _check_memory(old: Elf, new: Elf, but: list[_Range]) -> None:
             raise ValueError(f"the memory at {begin:#x} is mapped in another way")
         while skipped < len(but) and but[skipped][1] <= begin:
             skipped += 1
-        if first and second and not (skipped < len(but) and but[skipped][0] <= begin):
+        is_skipped = skipped < len(but) and but[skipped][0] <= begin
+        if first and second and not is_skipped and (first.offset, second.offset) != (None, None):
             for at in range(begin, end, _STEP):
                 until = min(at + _STEP, end)
                 if _bytes(old, first, at, until) != _bytes(new, second, at, until):
@@ -125,7 +127,7 @@ def _check_device_code(old: Elf, new: Elf, choice: Choice) -> Iterator[_Range]:
                 raise ValueError("a fat binary changed of which nothing was to go")
             if moved:
                 begin, end = (at - section.address - each.start - len(expected) for at in moved)
-                if 0 <= begin and end <= len(rest):
+                if begin >= 0 and end <= len(rest):
                     rest[begin:end] = bytes(end - begin)
                     moved = None
             if kept != expected or any(rest):

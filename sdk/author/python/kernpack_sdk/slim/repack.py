@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from kernpack_sdk import archive
 from kernpack_sdk.audit import Finding, package, sbom
@@ -52,23 +53,25 @@ def slim(wheel: Path, choice: Choice, folder: Path) -> Result:
         info = unpacked.info
         if info is None:
             raise ValueError(f"{wheel.name}: expected a wheel, got an archive without a .dist-info folder")
-        _refuse(unpacked, package.record_findings(unpacked))
+        _refuse_damaged(unpacked)
         bills = set(sbom.findings(unpacked))
         before = _size(tree)
         slimmed = _slim_files(unpacked, choice, Path(temporary) / "new")
-        signatures = [info / name for name in _SIGNATURES if (info / name).exists()]
-        lost = bool(signatures) and any(each.saved for each in slimmed.values())
-        for each in signatures if lost else ():
-            each.unlink()
-        _write_record(unpacked)
-        _refuse(
-            unpacked,
-            (*package.record_findings(unpacked), *(each for each in sbom.findings(unpacked) if each not in bills)),
-        )
+        changed = any(each.saved for each in slimmed.values())
+        signatures = [info / name for name in _SIGNATURES if changed and (info / name).exists()]
         folder.mkdir(parents=True, exist_ok=True)
-        _pack(wheel, tree, order, target)
+        with _written_whole(target, wheel.stat().st_mode & 0o777) as stream:
+            if changed:
+                for each in signatures:
+                    each.unlink()
+                _write_record(unpacked)
+                _refuse_damaged(unpacked)
+                _refuse(unpacked, (each for each in sbom.findings(unpacked) if each not in bills))
+                _pack(tree, order, stream)
+            else:
+                stream.write(wheel.read_bytes())
         sizes = wheel.stat().st_size, target.stat().st_size
-        return Result(target, slimmed, sizes, (before, _size(tree)), lost)
+        return Result(target, slimmed, sizes, (before, _size(tree)), bool(signatures))
 
 
 def _unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
@@ -85,8 +88,15 @@ def _unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
         raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
 
 
-def _refuse(wheel: Wheel, findings: Iterable[Finding]) -> None:
+def _refuse_damaged(wheel: Wheel) -> None:
     """A wheel that isn't what its RECORD says: the new RECORD would vouch for it."""
+    try:
+        _refuse(wheel, package.record_findings(wheel))
+    except (csv.Error, UnicodeDecodeError):
+        raise ValueError(f"{wheel.path.name}: its RECORD isn't a table in UTF-8") from None
+
+
+def _refuse(wheel: Wheel, findings: Iterable[Finding]) -> None:
     for each in findings:
         raise ValueError(f"{wheel.path.name}: {each.text}")
 
@@ -162,15 +172,17 @@ def _write_record(wheel: Wheel) -> None:
     """RECORD of the files as they are now, in the order in which it was."""
     assert wheel.info is not None
     path = wheel.info / "RECORD"
+    present = {file_.relative_to(wheel.tree).as_posix(): file_ for file_ in wheel.tree.rglob("*") if file_.is_file()}
     rows = []
-    for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
-        file_ = wheel.tree / row[0]
-        if not file_.is_file():
-            continue  # the signature
-        if row[1]:
-            digest = base64.urlsafe_b64encode(_digest(file_, "sha256")).rstrip(b"=").decode()
-            row = [row[0], f"sha256={digest}", str(file_.stat().st_size)]
-        rows.append(row)
+    for name, digest, size in (
+        row for row in csv.reader(path.read_text(encoding="utf-8").splitlines()) if len(row) == 3
+    ):
+        if name not in present:
+            continue  # a signature that was taken away
+        if digest:
+            made = base64.urlsafe_b64encode(_digest(present[name], "sha256")).rstrip(b"=").decode()
+            digest, size = f"sha256={made}", str(present[name].stat().st_size)
+        rows.append((name, digest, size))
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     path.write_bytes(text.getvalue().encode())
@@ -180,24 +192,29 @@ def _size(tree: Path) -> int:
     return sum(path.stat().st_size for path in tree.rglob("*") if path.is_file())
 
 
-def _pack(wheel: Path, tree: Path, order: list[zipfile.ZipInfo], target: Path) -> None:
-    """The files in their order, with their times and rights: two runs give the same wheel. Written aside, then moved to its place."""
+def _pack(tree: Path, order: list[zipfile.ZipInfo], stream: BinaryIO) -> None:
+    """The files in their order, with their times and rights: two runs give the same wheel."""
+    with zipfile.ZipFile(stream, "w") as made:
+        for each in order:
+            path = tree / each.filename
+            if not path.exists():
+                continue  # a signature that was taken away
+            new = zipfile.ZipInfo(each.filename, each.date_time)
+            new.external_attr, new.create_system = each.external_attr, each.create_system
+            new.compress_type = zipfile.ZIP_STORED if each.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED
+            new.file_size = path.stat().st_size  # tells zipfile whether the member needs 64 bits
+            with path.open("rb") as source, made.open(new, "w") as member:
+                shutil.copyfileobj(source, member, 1 << 20)
+
+
+@contextmanager
+def _written_whole(target: Path, mode: int) -> Iterator[BinaryIO]:
+    """A file that is at its place once it is complete, or not at all."""
     handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as made:
-            for each in order:
-                path = tree / each.filename
-                if not path.exists():
-                    continue  # the signature
-                new = zipfile.ZipInfo(each.filename, each.date_time)
-                new.external_attr, new.create_system = each.external_attr, each.create_system
-                new.compress_type = (
-                    zipfile.ZIP_STORED if each.compress_type == zipfile.ZIP_STORED else zipfile.ZIP_DEFLATED
-                )
-                new.file_size = path.stat().st_size  # tells zipfile whether the member needs 64 bits
-                with path.open("rb") as source, made.open(new, "w") as member:
-                    shutil.copyfileobj(source, member, 1 << 20)
-        os.chmod(partial, wheel.stat().st_mode & 0o777)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        os.chmod(partial, mode)
         os.replace(partial, target)
     except BaseException:
         Path(partial).unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -135,7 +136,7 @@ def _refuse_unknown(elf: Elf, regions: list[_Region], cuts: Cuts) -> None:
         at = max(at, end)
     if any(elf.data[at:]):
         raise ValueError(f"{len(elf.data) - at} bytes follow its last section, and something may read them")
-    for one, two in zip(regions, regions[1:], strict=False):
+    for one, two in itertools.pairwise(regions):
         if two.begin < one.end:
             raise ValueError(f"two of its parts overlap at byte {two.begin}")
 
@@ -153,13 +154,8 @@ def _segments(elf: Elf, segment: Segment, cuts: Cuts, moves: _Moves, table: int)
         yield _moved(elf, segment, moves)
         return
     edges = [segment.offset, *(at for hole in holes for at in hole), segment.file_end]
-    pieces = [
-        [begin, end, end] for begin, end in zip(edges[::2], edges[1::2], strict=True)
-    ]  # the last: the end in memory
-    for piece, (_, end) in zip(pieces, holes, strict=False):
-        piece[2] = end
-    pieces[-1][2] = segment.offset + segment.memory_size
-    for begin, end, last in pieces:
+    ends = [*(end for _, end in holes), segment.offset + segment.memory_size]  # in memory
+    for begin, end, last in zip(edges[::2], edges[1::2], ends, strict=True):
         middle = end if end == cuts.holes[0][0] else last
         if begin < middle:
             yield _moved(elf, _piece(segment, begin, end, middle), moves)

@@ -160,7 +160,11 @@ class Elf:
     @property
     def fat_sections(self) -> list[int]:
         """The numbers of the sections with CUDA's fat binaries."""
-        return [i for i, name in enumerate(self.names) if name.startswith(fatbin.SECTIONS) and self.sections[i].size]
+        return [
+            i
+            for i, (name, section) in enumerate(zip(self.names, self.sections, strict=True))
+            if name.startswith(fatbin.SECTIONS) and section.end > section.offset
+        ]
 
     @property
     def debug_sections(self) -> list[int]:
