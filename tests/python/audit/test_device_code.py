@@ -10,31 +10,10 @@ from pathlib import Path
 import pytest
 from kernpack_sdk.audit import Image, device_code
 from kernpack_sdk.audit.device_code import DeviceCode
+from support.fatbins import entry, fatbin
 
 PTX = b"//\n.version 9.0\n.target sm_80\n.address_size 64\n.visible .entry K() { ret; }\n"
 OPENCL = b"// rows\n__kernel void rows(__global float* x) { x[0] = 1; }\nkernel void more(global int* y) { *y = 2; }\n"
-
-
-def _entry(
-    kind: int,
-    architecture: int,
-    content: bytes,
-    *,
-    flags: int = 0x11,
-    unpacked: int = 0,
-    version: tuple[int, int] | None = None,
-) -> bytes:
-    packed = len(content) if unpacked else 0
-    major, minor = version or ((1, 7) if kind == 2 else (7, 0))
-    head = struct.pack(
-        "<HHIQIIHHIQQQQ", kind, 257, 64, len(content), packed, 0, minor, major, architecture, 0, flags, 0, unpacked
-    )
-    return head + content
-
-
-def _fatbin(*entries: bytes) -> bytes:
-    body = b"".join(entries)
-    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
 def _cubin(architecture: int) -> bytes:
@@ -60,9 +39,9 @@ def _read(file: Path) -> list[DeviceCode]:
 
 
 def test_fat_binaries_by_architecture(tmp_path: Path) -> None:
-    first = _fatbin(_entry(2, 80, b"m" * 40), _entry(1, 80, b"p" * 16, unpacked=100))
-    second = _fatbin(
-        _entry(2, 80, b"n" * 8), _entry(2, 90, b"a" * 8, flags=0x100011), _entry(2, 100, b"f" * 8, flags=0x200011)
+    first = fatbin(entry(2, 80, b"m" * 40), entry(1, 80, b"p" * 16, unpacked=100))
+    second = fatbin(
+        entry(2, 80, b"n" * 8), entry(2, 90, b"a" * 8, flags=0x100011), entry(2, 100, b"f" * 8, flags=0x200011)
     )
     assert _read(_object(tmp_path, ".nv_fatbin", first + second)) == [
         DeviceCode("cubin", "sm_80", 2, 48, 48, None),
@@ -88,12 +67,12 @@ def test_fat_binaries_by_architecture(tmp_path: Path) -> None:
 def test_the_oldest_driver_follows_from_the_codes_version(
     tmp_path: Path, kind: int, version: tuple[int, int], driver: str | None
 ) -> None:
-    (row,) = _read(_object(tmp_path, ".nv_fatbin", _fatbin(_entry(kind, 80, b"m" * 40, version=version))))
+    (row,) = _read(_object(tmp_path, ".nv_fatbin", fatbin(entry(kind, 80, b"m" * 40, version=version))))
     assert row.cuda_driver == driver
 
 
 def test_of_several_the_newest_driver_counts(tmp_path: Path) -> None:
-    content = _fatbin(_entry(1, 80, b"p" * 40, version=(9, 1))) + _fatbin(_entry(1, 80, b"p" * 40, version=(8, 3)))
+    content = fatbin(entry(1, 80, b"p" * 40, version=(9, 1))) + fatbin(entry(1, 80, b"p" * 40, version=(8, 3)))
     assert [row.cuda_driver for row in _read(_object(tmp_path, ".nv_fatbin", content))] == ["13.1"]
 
 
@@ -111,14 +90,14 @@ def test_what_lies_among_constants(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [4, 15, 20, 60, 90, 100])
 def test_cut_off_fat_binaries_hold_what_is_whole(tmp_path: Path, cut: int) -> None:
-    whole = _fatbin(_entry(2, 80, b"m" * 40))
+    whole = fatbin(entry(2, 80, b"m" * 40))
     assert _read(_object(tmp_path, ".nv_fatbin", whole[:cut])) == []
 
 
 def test_sizes_that_lie_end_the_reading(tmp_path: Path) -> None:
-    entry = bytearray(_entry(2, 80, b"m" * 40))
-    struct.pack_into("<Q", entry, 8, 1 << 62)
-    assert _read(_object(tmp_path, ".nv_fatbin", _fatbin(bytes(entry)))) == []
+    changed = bytearray(entry(2, 80, b"m" * 40))
+    struct.pack_into("<Q", changed, 8, 1 << 62)
+    assert _read(_object(tmp_path, ".nv_fatbin", fatbin(bytes(changed)))) == []
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc: the CUDA toolkit is not installed")

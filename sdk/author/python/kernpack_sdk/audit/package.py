@@ -67,7 +67,7 @@ def findings(wheel: Wheel) -> Iterator[Finding]:
         return
     yield from _names(wheel)
     yield from _tags(wheel)
-    yield from _record(wheel)
+    yield from record_findings(wheel)
     yield from _python(wheel)
     yield from _license(wheel)
     yield from _openmp(wheel)
@@ -104,7 +104,7 @@ def _expanded(tags: str) -> set[str]:
     return {"-".join(each) for each in itertools.product(*(part.split(".") for part in tags.split("-")))}
 
 
-def _record(wheel: Wheel) -> Iterator[Finding]:
+def record_findings(wheel: Wheel) -> Iterator[Finding]:
     """RECORD lists every file with its hash; installers and kernpack.load compare them."""
     assert wheel.info is not None
     file = wheel.info / "RECORD"

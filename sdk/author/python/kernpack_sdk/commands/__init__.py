@@ -16,6 +16,7 @@ COMMANDS = {
     "new": "Start a project: kernel, gradient, tests, packaging, CI",
     "publish": "Check everything, then print the commands that upload",
     "sign": "Sign wheels with an Ed25519 key",
+    "slim": "Drop code for other GPUs, and debug sections, from a wheel",
     "stubs": "Write a .pyi file from the signatures in a built module",
     "test": "Test a module by its contracts",
 }
