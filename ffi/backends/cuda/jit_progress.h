@@ -33,7 +33,7 @@ class JitProgress {
     }
     changed_.notify_one();
     thread_.join();
-    if (said_) Say(Format("kernpack: that took %.1f s\n", seconds()));
+    if (said_) Say(Format("kernpack: %s took %.1f s\n", doing_.c_str(), seconds()));
   }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 

@@ -145,7 +145,7 @@ bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::st
   std::vector<std::string> files;
   if (const std::string named = Variable("KERNPACK_NVRTC"); !named.empty()) {
     if (Describe(named, out, why)) return true;
-    *why = "KERNPACK_NVRTC names an NVRTC that can't be used: " + *why + "; unset it, or correct it";
+    *why = "NVRTC, but KERNPACK_NVRTC names one that can't be used: " + *why + "; unset it, or correct it";
     return false;
   }
   std::vector<NvrtcWheel> wheels;
@@ -218,7 +218,7 @@ JitHeaders FindHeaders(const KpHost* host, const std::string& version) {
 }
 
 std::string AdviceOnHeaders(const std::string& log, const std::string& version) {
-  constexpr std::string_view kMissing = "could not open source file \"";  // the front end's words
+  constexpr std::string_view kMissing = "open source file \"";  // "could not ...", "cannot ..."
   const size_t at = log.find(kMissing);
   if (at == std::string::npos) return {};
   std::string_view name = std::string_view(log).substr(at + kMissing.size());
