@@ -42,6 +42,7 @@ TOPICS = (
     "targets",
     "plans",
     "device_code",
+    "jit",
     "emulator",
     "kernels",
     "codegen",

@@ -113,6 +113,7 @@ int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit,
 std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel) {
   if (std::find(names.begin(), names.end(), kernel) != names.end()) return std::string(kernel);
   // As the C++ ABI of Linux mangles functions: _Z5scale..., _ZN4rows5scaleE... in a namespace.
+  if (kernel.empty()) return {};
   std::string parts;
   int count = 0;
   for (std::string_view rest = kernel; !rest.empty(); ++count) {

@@ -53,7 +53,7 @@ TEST(JitSource, WhatIsNone) {
   EXPECT_EQ(WhyNot(""), "the source is empty");
   EXPECT_EQ(WhyNot(std::string_view("a\0b", 3)), "expected CUDA C++, got text with a NUL at byte 1 of 3");
   EXPECT_EQ(WhyNot("kernpack.cuda.1\nkernels f\n"), "the record has no source");
-  for (const char* header : {"header", "header 9 a", "header x a", "header 99999999999999999999 a", "header 3"}) {
+  for (const char* header : {"header", "header 90 a", "header x a", "header 99999999999999999999 a", "header 3"}) {
     EXPECT_EQ(WhyNot(std::string("kernpack.cuda.1\n") + header + "\nint\nsource 1 a\n"),
               "a header of the record is cut off")
         << header;

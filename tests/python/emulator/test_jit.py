@@ -133,7 +133,7 @@ def test_a_mistake_in_the_source_has_the_authors_file_and_line(rows: Path, cache
     assert f'failed; its messages:\nrows.cc({line}): error: identifier "nothing_of_this_name" is undefined' in broken
     assert lacking.endswith("the header 'cub/not_there.cuh' isn't installed: pip install nvidia-cuda-cccl")
     assert absent.startswith("AttributeError: cuda:0: the code has no kernel 'negative', only ")
-    assert no_type == "TypeError: kp::instance: no C++ type of CUDA kernels has the dtype c64"
+    assert no_type == "TypeError: scale: kp::instance: no C++ type of CUDA kernels has the dtype c64"
     assert again == OPS["shift"]
 
 
