@@ -1,5 +1,5 @@
-// What backends compile, on disk: a cache, never the only copy. What can't be read, is damaged, or could have been written by another
-// user, isn't there: what is read here is run.
+// Code that backends have compiled, on disk: a cache, never the only copy. An entry that can't be read, is damaged, or could have been
+// written by another user, counts as absent: it would be run.
 #ifndef KERNPACK_BACKENDS_DISK_CACHE_H_
 #define KERNPACK_BACKENDS_DISK_CACHE_H_
 
@@ -76,7 +76,7 @@ inline bool WriteAll(int descriptor, std::string_view all) {
   return true;
 }
 
-// What WriteEntry wrote at `path` with that magic line; "" when there is none, or it isn't what was written.
+// The content that WriteEntry wrote at `path` with that magic line; "" when there is none, or it was changed since.
 inline std::string ReadEntry(const std::string& path, std::string_view magic) {
   const std::string all = ReadFile(path);
   const size_t head = magic.size() + kSha256Digits;

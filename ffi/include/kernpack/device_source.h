@@ -19,7 +19,8 @@
 #include <kernpack/error.h>
 #include <kernpack/text.h>
 
-// The C++ types of dtypes, as the arguments of kernels' templates have them: X(name in kp, name in contracts, type). CMake reads the rows, too.
+// The C++ types of dtypes, as the arguments of kernels' templates have them: X(name in kp, name in contracts, type). CMake reads the
+// rows, too.
 /* clang-format off */
 #define KP_INSTANCE_TYPES(X) \
   X(bool_, "bool", "bool") \

@@ -12,8 +12,8 @@
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   cmake_policy(VERSION 3.22)
 
-  # Appends the headers that the text in a variable includes, where they are in its own folder or in FOLDERS, and those that they include. Others are
-  # looked for when the source is compiled: they are of NVIDIA's wheels.
+  # Appends the headers that the text in a variable includes, where they are in its own folder or in FOLDERS. Others are looked for when
+  # the source is compiled: they are of NVIDIA's wheels.
   macro(kernpack_jit_headers_ variable folder)
     string(REGEX MATCHALL "#[ \t]*include[ \t]*[<\"][^>\"\n;]+[>\"]" lines "${${variable}}")
     foreach(line IN LISTS lines)
