@@ -23,7 +23,7 @@ CXX = [
     ("cpp_values", "C++ for kernels: values", "ffi",
      "tensor_view tensor span accessor contiguous shape string array map any function dtype half float8 float8_bits format device"),
     ("cpp_modules", "C++ for kernels: modules and services", "ffi",
-     "export module class error log text dispatch parallel atomic random stream storage workspace device_kernel device_code cuda cuda_types"),
+     "export module class error log text dispatch parallel atomic random stream storage workspace device_kernel device_source device_code cuda cuda_types"),
     ("cpp_torch", "C++ on libtorch", "ffi", "torch"),
     ("cpp_dlpack", "DLPack's own header", "ffi", "dlpack"),
     ("c_host", "C API of the host", "ffi", "host/"),

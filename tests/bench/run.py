@@ -43,6 +43,7 @@ TOPICS = (
     "targets",
     "plans",
     "device_code",
+    "jit",
     "emulator",
     "kernels",
     "codegen",

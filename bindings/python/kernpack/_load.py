@@ -58,7 +58,7 @@ def load(
         made = _from_sources(source, probe, build)
         if made is not None:
             return made
-    if isinstance(source, str) and not _looks_like_path(source):
+    if isinstance(source, str) and not looks_like_path(source):
         return _load_files(package_files(source), source, probe=probe, by_path=False)
     if isinstance(source, (str, os.PathLike)):
         return _load_path(_checked_path(source), probe=probe)
@@ -75,7 +75,7 @@ def _load_with_contracts(source: Any, contracts: Any, probe: bool, build: dict[s
         raise TypeError(
             f"kernpack.load: {', '.join(sorted(build))}: an option for compiling, and contracts are for files that are"
         )
-    is_package = isinstance(source, str) and not _looks_like_path(source)
+    is_package = isinstance(source, str) and not looks_like_path(source)
     text = source if is_package else _checked_path(source)
     files = package_files(text) if is_package else [text] if text.endswith(".so") else path_files(Path(text))
     if len(files) != 1:
@@ -134,7 +134,7 @@ def _load_path(text: str, *, probe: bool) -> Module:
     return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
 
 
-def _looks_like_path(text: str) -> bool:
+def looks_like_path(text: str) -> bool:
     return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
 
 
@@ -144,7 +144,7 @@ def _load_files(
     if by_path and (not source.startswith(os.sep) or os.pathsep in source):
         source = os.pathsep.join(map(os.path.abspath, source.split(os.pathsep)))
     if _told != sys.path:
-        _tell_folders()
+        tell_folders()
     loaded = _load_shared(tuple(map(str, files)), _PROBE if probe else 0, contracts)
     module = Module(loaded, source, by_path=by_path, contracts=contracts)
     announce(module)
@@ -163,7 +163,7 @@ def _load_shared(files: tuple[str, ...], flags: int, contracts: str | None) -> A
 _told: list[str] = []  # sys.path as the host knows it
 
 
-def _tell_folders() -> None:
+def tell_folders() -> None:
     """Tells the host where packages are installed: libraries of other wheels are looked for there."""
     _told[:] = sys.path
     _core.library_folders(tuple(os.fspath(folder) for folder in _told if isinstance(folder, str)))

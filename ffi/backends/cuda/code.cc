@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "backends/cuda/capture.h"
 #include "backends/cuda/image.h"
+#include "backends/cuda/jit.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {
 namespace {
+
+constexpr std::string_view kSourceFormat = "cu";
 
 // "a, b and 3 more"; names beyond the first dozen are counted.
 template <class List, class Print>
@@ -109,15 +113,7 @@ int CheckCode(const Device& device, const Code* code) {
                       code->device->name().c_str()));
 }
 
-}  // namespace
-
-int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
-             Code** out) {
-  if (!options.empty()) {
-    return Raise(device.host(), "ValueError",
-                 Format("%s: expected no options, got '%.*s'; options are for the compiler that makes the cubin or PTX",
-                        device.name().c_str(), static_cast<int>(std::min<size_t>(options.size(), 80)), options.data()));
-  }
+int LoadImage(const Device& device, std::string_view image, std::string_view format, LoadedImage* out) {
   Image read;
   std::string why;
   if (!ReadImage(image, format, &read, &why)) {
@@ -127,11 +123,68 @@ int LoadCode(const Device& device, std::string_view image, std::string_view form
   const ActiveContext active(device);
   if (active.failed()) return -1;
   const std::string terminated = read.kind == Image::Kind::kPtx ? std::string(image) : std::string();
+  const void* data = terminated.empty() ? static_cast<const void*>(image.data()) : terminated.c_str();
+  if (Load(device, read, data, &out->module) != 0) return -1;
+  out->names = std::move(read.kernels);
+  return 0;
+}
+
+// Nothing is compiled yet: which kernels are wanted isn't known.
+int LoadSource(const Device& device, std::string_view image, std::string_view options, Code** out) {
+  auto source = std::make_unique<JitSource>();
+  std::string why;
+  if (!ReadJitSource(image, options, source.get(), &why)) {
+    return Raise(device.host(), "ValueError", device.name() + ": unrecognised source of device code: " + why);
+  }
   auto code = std::make_unique<Code>();
   code->device = &device;
-  const void* data = terminated.empty() ? static_cast<const void*>(image.data()) : terminated.c_str();
-  if (Load(device, read, data, &code->module) != 0) return -1;
-  code->names = std::move(read.kernels);
+  code->source = std::move(source);
+  *out = code.release();
+  return 0;
+}
+
+// Without a lock while it compiles, so that several threads compile several kernels.
+int BuildUnit(const Device& device, Code* code, std::string_view unit) {
+  {
+    const std::lock_guard lock(code->mutex);
+    if (code->images.find(unit) != code->images.end()) return 0;
+  }
+  JitTarget target;
+  target.who = device.name();
+  target.arch = device.limits.major * 10 + device.limits.minor;
+  target.ptx = device.emulated;
+  target.driver_cuda = device.driver().version / 1000;
+  JitCode built;
+  LoadedImage loaded;
+  if (BuildJit(device.host(), *code->source, unit, target, &built) != 0 ||
+      LoadImage(device, built.image, "", &loaded) != 0) {
+    return -1;
+  }
+  loaded.kernel = std::move(built.kernel);
+  const std::lock_guard lock(code->mutex);
+  const auto [place, added] = code->images.try_emplace(std::string(unit), std::move(loaded));
+  if (added) return 0;
+  const ActiveContext active(device);  // another thread was faster
+  if (active.failed()) return -1;
+  const Result result = device.driver().cuModuleUnload(loaded.module);
+  return result == kSuccess ? 0 : FailToFree(device, result, "cuModuleUnload", "unloading code");
+}
+
+}  // namespace
+
+int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
+             Code** out) {
+  if (format == kSourceFormat) return LoadSource(device, image, options, out);
+  if (!options.empty()) {
+    return Raise(device.host(), "ValueError",
+                 Format("%s: expected no options, got '%.*s'; options are for the compiler that makes the cubin or PTX",
+                        device.name().c_str(), static_cast<int>(std::min<size_t>(options.size(), 80)), options.data()));
+  }
+  auto code = std::make_unique<Code>();
+  code->device = &device;
+  LoadedImage loaded;
+  if (LoadImage(device, image, format, &loaded) != 0) return -1;
+  code->images.emplace("", std::move(loaded));
   *out = code.release();
   return 0;
 }
@@ -142,31 +195,44 @@ int UnloadCode(const Device& device, Code* code) {
   const ActiveContext active(device);
   if (active.failed()) return -1;
   const RelaxedCapture relaxed(device.driver());
-  const Result result = device.driver().cuModuleUnload(code->module);
-  if (result != kSuccess && FailToFree(device, result, "cuModuleUnload", "unloading code") != 0) return -1;
+  for (auto& [unit, image] : code->images) {
+    const ModuleHandle module = std::exchange(image.module, nullptr);
+    if (module == nullptr) continue;
+    const Result result = device.driver().cuModuleUnload(module);
+    if (result != kSuccess && FailToFree(device, result, "cuModuleUnload", "unloading code") != 0) return -1;
+  }
   delete code;
   return 0;
 }
 
 int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out) {
   if (CheckCode(device, code) != 0) return -1;
+  const std::string_view unit = code->source ? JitUnit(name) : std::string_view();
+  if (code->source && BuildUnit(device, code, unit) != 0) return -1;
   const std::lock_guard lock(code->mutex);
   if (const auto found = code->kernels.find(name); found != code->kernels.end()) {
     *out = found->second.get();
     return 0;
   }
+  const LoadedImage& image = code->images.find(unit)->second;
+  std::string symbol = !code->source           ? std::string(name)
+                       : !image.kernel.empty() ? image.kernel
+                                               : FindJitName(image.names, name);
+  if (symbol.empty()) symbol = name;
   const ActiveContext active(device);
   if (active.failed()) return -1;
   const RelaxedCapture relaxed(device.driver());
   auto kernel = std::make_unique<Kernel>();
   kernel->device = &device;
   kernel->name = name;
-  const Result result = device.driver().cuModuleGetFunction(&kernel->function, code->module, kernel->name.c_str());
+  const Result result = device.driver().cuModuleGetFunction(&kernel->function, image.module, symbol.c_str());
   if (result == kNotFound) {
-    const std::string known = Listed(code->names, [](const std::string& n) { return n; });
+    const std::string known = Listed(image.names, [](const std::string& n) { return n; });
+    const char* advice = code->source ? "a template needs its arguments, as in 'scale<float>'"
+                                      : "C++ kernels keep their name when declared extern \"C\"";
     return Raise(device.host(), "AttributeError",
-                 Format("%s: the code has no kernel '%s'%s; C++ kernels keep their name when declared extern \"C\"",
-                        device.name().c_str(), kernel->name.c_str(), known.empty() ? "" : (", only " + known).c_str()));
+                 Format("%s: the code has no kernel '%s'%s; %s", device.name().c_str(), kernel->name.c_str(),
+                        known.empty() ? "" : (", only " + known).c_str(), advice));
   }
   if (result != kSuccess) return Fail(device, result, "cuModuleGetFunction", "looking for the kernel " + kernel->name);
   if (Describe(kernel.get()) != 0) return -1;

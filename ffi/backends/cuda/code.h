@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/cuda/backend.h"
+#include "backends/cuda/jit_source.h"
 
 namespace kernpack::cuda {
 
@@ -28,11 +29,18 @@ struct Kernel {
   std::atomic<bool> large_clusters{false};
 };
 
-struct Code {
-  const Device* device = nullptr;
+struct LoadedImage {
   ModuleHandle module = nullptr;
   std::vector<std::string> names;  // of kernels, as far as the image told
-  std::mutex mutex;                // guards `kernels`
+  std::string kernel;  // of an image that was compiled here for one kernel: the kernel's name in it
+};
+
+struct Code {
+  const Device* device = nullptr;
+  std::unique_ptr<const JitSource>
+      source;  // of code that is compiled here; its images come with the kernels that are asked for
+  std::mutex mutex;                         // guards what follows
+  std::map<std::string, LoadedImage, std::less<>> images;  // by JitUnit(); of other code one, ""
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 

@@ -170,7 +170,7 @@ bool ReadImage(std::string_view image, std::string_view format, Image* out, std:
     return ReadPtx(image, out, why);
   }
   if (!format.empty() && format != "cubin" && format != "fatbin") {
-    *why = Format("unknown format '%.*s'; expected cubin, fatbin or ptx",
+    *why = Format("unknown format '%.*s'; expected cubin, fatbin, ptx or cu",
                   static_cast<int>(std::min<size_t>(format.size(), 40)), format.data());
   } else {
     *why = Format("expected %.*s, got an image in another format", static_cast<int>(format.size()), format.data());

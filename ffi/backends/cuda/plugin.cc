@@ -7,6 +7,7 @@
 #include "shared/target_kinds.h"
 
 #include "backends/cuda/backend.h"
+#include "backends/cuda/jit.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {
@@ -27,6 +28,7 @@ int OpenShared(const KpHost* host, int32_t device_type, const KpDeviceApi** out,
   Shared& state = State();
   const std::lock_guard lock(state.mutex);
   if (state.backend == nullptr) {
+    if (RegisterJit(host) != 0) return -1;  // before the driver, without which `kernpack warm` works too
     std::unique_ptr<Backend> opened;
     std::string why = EmulatorMistake();
     if (!why.empty() || !Backend::Open(host, DriverPath().c_str(), &opened, &why)) {

@@ -7,9 +7,11 @@
 #include <kernpack/host/modules.h>
 
 #include "shared/bytes.h"
+#include "shared/package_files.h"
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/loader/needs.h"
 #include "devices/names.h"
 #include "values/error/backtrace.h"
 #include "base/services.h"
@@ -34,11 +36,22 @@ constexpr KpModules kModules{sizeof(KpModules),     0,
                              kp_function_resolve,   kp_function_variants,
                              kp_signature_text,     kp_call};
 
+int FindPackageFile(KpBytes below, KpAny* out) {
+  return Guard("kernpack.package_files", [&] {
+    *out = kp_none();
+    const std::string folder = FolderWithFile(std::string(View(below)));
+    return folder.empty() ? 0 : kp_string_new(Bytes(folder), out);
+  });
+}
+
+constexpr KpPackageFiles kPackageFiles{sizeof(KpPackageFiles), 0, FindPackageFile};
+
 struct Extensions {
   ForkMutex mutex{LockRank::kRegistry};
   // The host's own extensions exist from the start.
   std::map<std::pair<std::string, uint32_t>, const void*> tables{{{"kernpack.target", 1}, &kTargetApi},
-                                                                 {{KP_MODULES_EXTENSION, 1}, &kModules}};
+                                                                 {{KP_MODULES_EXTENSION, 1}, &kModules},
+                                                                 {{KP_PACKAGE_FILES_EXTENSION, 1}, &kPackageFiles}};
 };
 
 }  // namespace

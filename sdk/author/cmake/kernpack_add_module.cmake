@@ -4,6 +4,7 @@
 #   [VARIANTS <level>...]          ... e.g. x86-64-v2 x86-64-v3 x86-64-v4+avx512vnni, ascending; the first one is the baseline
 #   [CUDA_ARCHITECTURES <n>...]    machine code for each, 80 90 100 say, and PTX of the lowest and highest for all others from the lowest on
 #   [DEVICE_CODE <file>...]        code for devices, rows.cl say, whose bytes sources get from "rows.cl.h" (device_code::rows_cl)
+#   [CUDA_JIT <file>...]           CUDA C++ that NVRTC compiles on the machine that runs it (kernpack_cuda_jit.cmake): rows.cu.h has rows.cu
 #   [OUTPUT_NAME <name>]           file name without .so; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
 #   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
@@ -17,7 +18,8 @@
 # -mattr=+avx512vnni". The source property KERNPACK_VARIANTS lists the levels that one file is compiled for, where not all.
 function(kernpack_add_module target)
   set(one OUTPUT_NAME DESTINATION GLIBC)
-  set(many SOURCES VARIANT_SOURCES VARIANTS CUDA_ARCHITECTURES DEVICE_CODE INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS LIBRARIES)
+  set(many SOURCES VARIANT_SOURCES VARIANTS CUDA_ARCHITECTURES DEVICE_CODE CUDA_JIT INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS
+           LIBRARIES)
   cmake_parse_arguments(PARSE_ARGV 1 KP "" "${one}" "${many}")
   if(KP_UNPARSED_ARGUMENTS)
     list(JOIN KP_UNPARSED_ARGUMENTS " " unknown)
@@ -57,9 +59,10 @@ function(kernpack_add_module target)
   kernpack_module_settings_(${target})
   kernpack_cuda_(${target} ${KP_SOURCES})
   kernpack_device_code_(${target} ${KP_DEVICE_CODE})
+  kernpack_cuda_jit_(${target} ${KP_CUDA_JIT})
   kernpack_variants_(${target})
   kernpack_support_(${target})
-  kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE})
+  kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE} ${KP_CUDA_JIT})
 
   list(JOIN KERNPACK_VERSION_SCRIPT_FLAGS "\" \"" script)
   target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS} "SHELL:\"${script}\"")

@@ -112,7 +112,7 @@ TEST(CudaImage, WhatIsNoneIsRefused) {
   EXPECT_SAYS(Archs(""), "the image is empty");
   EXPECT_SAYS(Archs("hello"), "expected a cubin, a fatbin or PTX, got an unrecognised image");
   EXPECT_SAYS(Archs("hello", "cubin"), "expected cubin, got an image in another format");
-  EXPECT_SAYS(Archs("hello", "spv"), "unknown format 'spv'; expected cubin, fatbin or ptx");
+  EXPECT_SAYS(Archs("hello", "spv"), "unknown format 'spv'; expected cubin, fatbin, ptx or cu");
   EXPECT_SAYS(Archs(Ptx("x", {}).substr(0, 12), "ptx"), "text without a .target sm_... line");
   EXPECT_SAYS(Archs(".target sm_", "ptx"), "names no architecture");
   std::string foreign = Cubin(90, {});

@@ -39,6 +39,7 @@ OWN_COMMANDS = {
     "lock": "Write a lock file of the installed kernel wheels, with the digest of each file",
     "profile": "Run a script and report the time that its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
+    "warm": "Compile the CUDA code that a module carries as source, before its first call",
 }
 
 

@@ -23,6 +23,7 @@ _PARTS = {
     "dev": "built by kernpack dev",
     "modules": "copies of loaded modules, under their own names for debuggers",
     "opencl": "device code built by OpenCL drivers",
+    "cuda": "device code that NVRTC compiled from sources in modules",
     "hooks": "for PyInstaller, one per installed kernel package",
 }
 

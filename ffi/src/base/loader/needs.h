@@ -47,6 +47,8 @@ int OpenNeedsOfFile(const char* path, const char* copy, std::vector<NeededLibrar
 // installed in.
 void SetLibraryFolders(std::vector<std::string> folders);
 std::vector<std::string> LibraryFolders();
+// The first of them with a file or folder of that path below it; empty where none has it.
+std::string FolderWithFile(const std::string& below);
 
 // True if the version of a distribution is one that the requirement allows, or the requirement can't be read: "name>=13,<14".
 bool RequirementAllows(std::string_view requirement, std::string_view version);

@@ -3,7 +3,10 @@
 #define KERNPACK_SDK_COMPILER_CODEGEN_CUDA_NVRTC_H_
 
 #include <string>
-#include <vector>
+
+namespace kernpack::nvrtc {
+struct Library;
+}
 
 namespace kernpack::sdk {
 
@@ -19,16 +22,12 @@ class Nvrtc {
   std::string Compile(const std::string& program, const std::string& name, const std::string& arch,
                       bool contracts) const;
   // "12.8"
-  const std::string& version() const { return version_; }
+  const std::string& version() const;
 
  private:
-  struct Functions;
-  const Functions* functions_ = nullptr;
-  std::string version_;
-  std::vector<int> archs_;
+  const nvrtc::Library* library_ = nullptr;
 
   static Nvrtc Open();
-  [[noreturn]] void Fail(int result, const char* what) const;
 };
 
 }  // namespace kernpack::sdk

@@ -67,6 +67,14 @@ std::vector<std::string> LibraryFolders() {
   return known.paths;
 }
 
+std::string FolderWithFile(const std::string& below) {
+  struct stat info;
+  for (std::string& folder : LibraryFolders()) {
+    if (stat((folder + "/" + below).c_str(), &info) == 0) return std::move(folder);
+  }
+  return {};
+}
+
 }  // namespace host
 
 namespace platform {

@@ -14,6 +14,7 @@ from kernpack_sdk.audit.image import Image
 _CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # e_machine is EM_CUDA
 _PTX = re.compile(rb"\.version\s+(\d+)\.(\d+)\s+\.target\s+sm_(\d+[af]?)")
 _OPENCL = re.compile(rb"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+\w+\s*\(")
+_CUDA = re.compile(rb"kernpack\.cuda\.1\nkernels [^\0]*\nsource [^\0]*")  # a record of kernpack/device_source.h
 _TEXT = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]*")
 
 
@@ -21,7 +22,7 @@ _TEXT = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]*")
 class DeviceCode:
     """All that a file holds of one kind."""
 
-    kind: str  # "cubin", "ptx" or "opencl"
+    kind: str  # "cubin", "ptx", "opencl" or "cuda": source that NVRTC compiles at its first use
     architecture: str | None  # "sm_90", "compute_80"; None of source
     images: int
     bytes: int  # in the file, compressed where it is
@@ -101,6 +102,8 @@ def _bare(data: bytes) -> Iterator[_Found]:
         size = len(_run(data, found.start()))
         driver = fatbin.driver_of_ptx(int(found[1]), int(found[2]))
         yield "ptx", f"compute_{found[3].decode()}", size, size, driver
+    for text in dict.fromkeys(found[0] for found in _CUDA.finditer(data)):
+        yield "cuda", None, len(text), len(text), _ANY
     seen = -1
     for found in _OPENCL.finditer(data):
         if found.start() < seen:

@@ -127,7 +127,12 @@ def _print_functions(functions: list[dict[str, Any]]) -> None:
 
 
 def _device_code(found: list[dict[str, Any]]) -> Iterator[str]:
-    kinds = {"cubin": "machine code for GPUs", "ptx": "PTX", "opencl": "OpenCL source"}
+    kinds = {
+        "cubin": "machine code for GPUs",
+        "ptx": "PTX",
+        "opencl": "OpenCL source",
+        "cuda": "CUDA source, which NVRTC compiles when it is first used",
+    }
     for kind, title in kinds.items():
         rows = [row for row in found if row["kind"] == kind]
         if rows:

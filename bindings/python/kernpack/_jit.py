@@ -1,0 +1,90 @@
+"""CUDA C++ that modules carry, which is compiled on the machine that runs it: finding it in files, and compiling it ahead."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernpack import _core
+
+# The first line of a record; ffi/backends/cuda/jit_source.cc reads the rest.
+_MAGIC = b"kernpack.cuda.1\nkernels "
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str  # "src/rows.cu"
+    kernels: tuple[str, ...]  # instances of templates that the module names
+    text: str
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The parts that are compiled one by one: "" has all kernels that aren't templates."""
+        instances = tuple(kernel for kernel in self.kernels if "<" in kernel)
+        written = self.text[self.text.find("\nsource ") :]
+        declared = [part for part in re.split(r"[;}]", written) if "__global__" in part]
+        return ("", *instances) if any("template" not in part for part in declared) else instances
+
+
+@dataclass(frozen=True)
+class Built:
+    source: str
+    unit: str
+    arch: str
+    compiled: bool  # False: it was in the cache
+
+
+def sources(path: str | os.PathLike[str]) -> list[Source]:
+    """The sources in a shared object, each once. The file isn't loaded."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return []
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return list(dict.fromkeys(_records(data)))
+
+
+def _records(data: mmap.mmap) -> Iterator[Source]:
+    at = data.find(_MAGIC)
+    while at >= 0:
+        end = data.find(b"\0", at)
+        text = data[at : end if end >= 0 else len(data)].decode("utf-8", "surrogateescape")
+        lines = text.split("\n", 2)
+        kernels = tuple(word for part in lines[1].removeprefix("kernels ").split(";") if (word := part.strip()))
+        named = text.find("\nsource ")
+        if named >= 0:
+            yield Source(text[named + 8 :].partition("\n")[0].partition(" ")[2], kernels, text)
+        at = data.find(_MAGIC, at + len(text))
+
+
+def compile_ahead(found: Sequence[Source], archs: Sequence[str], jobs: int) -> Iterator[Built | Exception]:
+    """Compiles every unit for each architecture into the cache, `jobs` at a time."""
+    from kernpack._load import tell_folders
+
+    tell_folders()
+    _core.device_count("cuda")  # opens the backend, which registers the function; no device is needed
+    compile_one = _core.global_get("kernpack.cuda.compile")
+    if compile_one is None:
+        raise RuntimeError("this kernpack has no CUDA backend: pip install --force-reinstall kernpack")
+
+    def build(work: tuple[Source, str, str]) -> Built | Exception:
+        source, unit, arch = work
+        try:
+            return Built(source.name, unit, arch, bool(compile_one(source.text, unit, arch)))
+        except Exception as error:
+            return error
+
+    wanted = [(source, unit, arch) for source in found for arch in archs for unit in source.units]
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(build, wanted)
+
+
+def files_of(name: str) -> list[Path]:
+    """The shared objects that a name stands for: of an installed package, or a path."""
+    from kernpack._load import looks_like_path, package_files, path_files
+
+    return path_files(Path(name)) if looks_like_path(name) else package_files(name)

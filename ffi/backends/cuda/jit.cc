@@ -1,0 +1,131 @@
+#include "backends/cuda/jit.h"
+
+#include <algorithm>
+
+#include "backends/cuda/error.h"
+#include "backends/cuda/jit_progress.h"
+#include "backends/cuda/jit_tools.h"
+#include "backends/cuda/text.h"
+#include "shared/bytes.h"
+#include "shared/nvrtc.h"
+#include "shared/sha256.h"
+
+namespace kernpack::cuda {
+namespace {
+
+constexpr size_t kLogLimit = 16000;  // bytes of the compiler's messages in an error
+
+// "kernel scale<float> of rows.cu", "rows.cu"
+std::string Subject(const JitSource& source, std::string_view unit) {
+  return unit.empty() ? source.name : Format("kernel %s of %s", std::string(unit).c_str(), source.name.c_str());
+}
+
+std::string ArchText(const JitTarget& target) {
+  return (target.ptx ? "compute_" : "sm_") + std::to_string(target.arch);
+}
+
+// Machine code for exactly the device; PTX for what runs only that, and of the newest architecture that an older compiler knows, which
+// the driver compiles. "" where the compiler knows none that the device runs.
+std::string ChooseArch(const nvrtc::Library& compiler, const JitTarget& target) {
+  int best = 0;
+  for (const int arch : compiler.archs) best = arch <= target.arch ? std::max(best, arch) : best;
+  if (best == 0) return {};
+  if (target.ptx || best != target.arch) return "compute_" + std::to_string(best);
+  // Code for this architecture alone may use all of its instructions, and nothing else will run it.
+  return "sm_" + std::to_string(best) + (best >= 90 ? "a" : "");
+}
+
+int CompileNow(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
+               const JitCompiler& compiler, const JitHeaders& headers, JitCode* out) {
+  const auto fail = [&](const std::string& what) { return Raise(host, "RuntimeError", target.who + ": " + what); };
+  std::string why;
+  const nvrtc::Library* const library = OpenCompiler(compiler, &why);
+  if (library == nullptr) return fail("NVRTC can't be loaded: " + why);
+  nvrtc::Compilation wanted;
+  wanted.arch = ChooseArch(*library, target);
+  if (wanted.arch.empty()) {
+    return fail(
+        Format("NVRTC %s makes no code for sm_%d, only for %s; install an older one: pip install "
+               "\"nvidia-cuda-nvrtc-cu12>=12,<13\"",
+               library->version.c_str(), target.arch, nvrtc::Listed(library->archs).c_str()));
+  }
+  wanted.source = source.text;
+  wanted.name = source.name;
+  wanted.options = source.options;
+  for (const std::string& folder : headers.folders) wanted.options.push_back("--include-path=" + folder);
+  wanted.headers = source.headers;
+  wanted.instance = unit;
+  const std::string doing = Format("compiling %s for %s with NVRTC %s", Subject(source, unit).c_str(),
+                                   wanted.arch.c_str(), library->version.c_str());
+  const JitProgress progress(doing);
+  nvrtc::Compiled compiled;
+  if (!nvrtc::Compile(*library, wanted, &compiled, &why)) {
+    if (compiled.log.empty()) return fail(doing + " failed: " + why);
+    const std::string advice = AdviceOnHeaders(compiled.log, library->version);
+    std::string text = doing + " failed; its messages:\n" + compiled.log.substr(0, kLogLimit);
+    if (!advice.empty()) text += "\n" + advice;
+    return fail(text);
+  }
+  out->kernel = compiled.lowered;
+  out->image = std::move(compiled.image);
+  host->log(host, KP_LOG_INFO,
+            host::Bytes(Format("%s: %s took %.2f s", target.who.c_str(), doing.c_str(), progress.seconds())));
+  return 0;
+}
+
+}  // namespace
+
+std::string_view JitUnit(std::string_view kernel) {
+  return kernel.find('<') == std::string_view::npos ? std::string_view() : kernel;
+}
+
+int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
+             bool* compiled) {
+  if (compiled != nullptr) *compiled = false;
+  const std::string parts = source.digest + "\n" + ArchText(target) + "\n" + std::string(unit);
+  const JitCache cache(Sha256Hex(parts.data(), parts.size()));
+  const auto found = [&] {
+    const std::string line = Format("%s: %s for %s is in the cache: %s", target.who.c_str(),
+                                    Subject(source, unit).c_str(), ArchText(target).c_str(), cache.folder().c_str());
+    host->log(host, KP_LOG_INFO, host::Bytes(line));
+    return 0;
+  };
+  JitCompiler compiler;
+  std::string why;
+  if (!FindCompiler(host, target.driver_cuda, &compiler, &why)) {
+    if (cache.ReadAny(out)) return found();
+    return Raise(host, "RuntimeError",
+                 target.who + ": " + Subject(source, unit) + " is compiled when it is first used, which needs " + why);
+  }
+  const JitHeaders headers = source.NeedsHeaders() ? FindHeaders(host, compiler.version) : JitHeaders();
+  const std::string tools = compiler.identity + "\n" + headers.identity;
+  const std::string entry = compiler.version + "-" + Sha256Hex(tools.data(), tools.size()).substr(0, 16);
+  if (cache.Read(entry, out)) return found();
+  JitLock lock(cache);
+  if (lock.Take(host) != 0) return -1;
+  if (cache.Read(entry, out)) return found();  // by the one that held the lock
+  if (CompileNow(host, source, unit, target, compiler, headers, out) != 0) return -1;
+  if (compiled != nullptr) *compiled = true;
+  cache.Write(entry, *out);
+  return 0;
+}
+
+std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel) {
+  if (std::find(names.begin(), names.end(), kernel) != names.end()) return std::string(kernel);
+  // As the C++ ABI of Linux mangles functions: _Z5scale..., _ZN4rows5scaleE... in a namespace.
+  if (kernel.empty()) return {};
+  std::string parts;
+  int count = 0;
+  for (std::string_view rest = kernel; !rest.empty(); ++count) {
+    const size_t end = std::min(rest.find("::"), rest.size());
+    parts += std::to_string(end) + std::string(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  const std::string prefix = count > 1 ? "_ZN" + parts + "E" : "_Z" + parts;
+  for (const std::string& name : names) {
+    if (name.starts_with(prefix)) return name;
+  }
+  return {};
+}
+
+}  // namespace kernpack::cuda

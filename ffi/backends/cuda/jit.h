@@ -1,0 +1,39 @@
+// Compiles CUDA C++ of modules on the machine that runs it, or takes what an earlier process compiled.
+#ifndef KERNPACK_BACKENDS_CUDA_JIT_H_
+#define KERNPACK_BACKENDS_CUDA_JIT_H_
+
+#include <string>
+#include <string_view>
+
+#include <kernpack/abi.h>
+
+#include "backends/cuda/jit_cache.h"
+#include "backends/cuda/jit_source.h"
+
+namespace kernpack::cuda {
+
+struct JitTarget {
+  std::string who;       // in errors: "cuda:0"
+  int arch = 0;          // 90
+  bool ptx = false;      // the emulated device runs nothing else
+  int driver_cuda = 0;   // its driver's major version of CUDA; 0: not known
+};
+
+// The unit that a kernel is compiled with: itself if it is an instance of a template ("scale<float>"); else "", all kernels that aren't
+// templates.
+std::string_view JitUnit(std::string_view kernel);
+
+// 0, or -1 with an error raised. *compiled (nullable): whether it was compiled now.
+int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
+             bool* compiled = nullptr);
+
+// The name of a kernel that isn't an instance, among those of an image: its own, or as C++ writes it ("_Z5scalePfi" of "scale"). "" where
+// there is none.
+std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel);
+
+// Registers the global function kernpack.cuda.compile, which `kernpack warm` calls: no device is needed.
+int RegisterJit(const KpHost* host);
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_BACKENDS_CUDA_JIT_H_

@@ -1,0 +1,49 @@
+// Compiled kernels on disk: a folder for what a kernel is made of, in it a file for each compiler that made it.
+#ifndef KERNPACK_BACKENDS_CUDA_JIT_CACHE_H_
+#define KERNPACK_BACKENDS_CUDA_JIT_CACHE_H_
+
+#include <string>
+
+#include <kernpack/abi.h>
+
+namespace kernpack::cuda {
+
+struct JitCode {
+  std::string kernel;  // its name in the image; "" where the image has several, under their own names
+  std::string image;
+};
+
+class JitCache {
+ public:
+  // `key`: of everything but the compiler.
+  explicit JitCache(const std::string& key);
+
+  // False where there is none by that compiler.
+  bool Read(const std::string& compiler, JitCode* out) const;
+  // By any compiler, for machines that have none.
+  bool ReadAny(JitCode* out) const;
+  // One line on stderr a process where it can't be written.
+  void Write(const std::string& compiler, const JitCode& code) const;
+  const std::string& folder() const { return folder_; }
+
+ private:
+  std::string folder_;  // "": nowhere
+};
+
+// Held while a kernel is compiled, so that of several processes and threads one compiles it. It is gone with the process that holds it.
+class JitLock {
+ public:
+  explicit JitLock(const JitCache& cache);
+  JitLock(const JitLock&) = delete;
+  JitLock& operator=(const JitLock&) = delete;
+  ~JitLock();
+  // Waits for it. -1 with an error raised if the user interrupts. Where no file can be locked there is nothing to wait for.
+  int Take(const KpHost* host);
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace kernpack::cuda
+
+#endif  // KERNPACK_BACKENDS_CUDA_JIT_CACHE_H_

@@ -1,0 +1,3 @@
+#pragma once
+
+__device__ inline long long item() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }

@@ -1,0 +1,272 @@
+"""Modules that carry CUDA C++: NVRTC compiles a kernel when it is first launched, without nvcc, here for the emulated device."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kernpack_sdk
+import pytest
+from support.emulated import run_emulated, without_emulator
+
+HERE = Path(__file__).parent / "jit"
+TOOK, FOUND = " took ", " is in the cache: "
+pytestmark = pytest.mark.usefixtures("nvrtc")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The module, from a folder of its own whose sources are gone: no compiler of CUDA takes part."""
+    pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+    folder = tmp_path_factory.mktemp("jit")
+    source = shutil.copytree(HERE, folder / "source")
+    configure = [
+        "cmake",
+        "-S",
+        source,
+        "-B",
+        folder / "build",
+        "-G",
+        "Ninja",
+        f"-Dkernpack_DIR={kernpack_sdk.cmake_dir()}",
+    ]
+    for command in (configure, ["cmake", "--build", folder / "build"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    shutil.rmtree(source)
+    return Path(shutil.move(folder / "build" / "jit_rows.so", folder))
+
+
+@pytest.fixture(scope="module")
+def fake_nvrtc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("fake") / "libnvrtc.so"
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", HERE / "fake_nvrtc.c", "-o", made], check=True)
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def _call(rows: Path, cache: Path, *words: str, devices: str = "sm_90", **variables: str) -> tuple[list[Any], str]:
+    """The results, and what was said on stderr."""
+    settings = {"KERNPACK_CACHE_DIR": str(cache), "KERNPACK_LOG": "info", **variables}
+    done = run_emulated(HERE / "call.py", str(rows), *words, devices=devices, **settings)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def _warm(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kernpack", "warm", *words],
+        env={**without_emulator(), **variables}, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def _entries(cache: Path) -> list[Path]:
+    return sorted(cache.glob("cuda/*/*.bin"))
+
+
+OPS = {
+    "scale:f4": [0.0, 2.0, 4.0, 6.0],
+    "scale:f8": [0.0, 2.0, 4.0, 6.0],
+    "add_two:i4": [2, 3, 4, 5],
+    "negate": [-0.0, -1.0, -2.0, -3.0],
+    "shift": [1.0, 2.0, 3.0, 4.0],
+}
+
+
+def test_kernels_are_compiled_once_for_all_processes(rows: Path, cache: Path) -> None:
+    results, said = _call(rows, cache, *OPS, PATH="/nowhere")  # no nvcc, no gcc
+    assert results == list(OPS.values())
+    # Kernels that aren't templates are compiled together.
+    assert said.count(TOOK) == 4
+    assert "compiling kernel scale<float> of rows.cu for compute_90 with NVRTC " in said
+    results, said = _call(rows, cache, *OPS)
+    assert results == list(OPS.values())
+    assert (said.count(TOOK), said.count(FOUND)) == (0, 4)
+    assert len(_entries(cache)) == 4
+    # Another architecture is other code.
+    assert TOOK in _call(rows, cache, "shift", devices="sm_80")[1]
+
+
+def test_kernels_of_halves_with_headers_of_wheels(rows: Path, cache: Path) -> None:
+    (result,), said = _call(rows, cache, "twice:f2")
+    if isinstance(result, str) and "pip install nvidia-cuda-cccl" in result:
+        pytest.skip("no nvidia-cuda-cccl is installed")
+    assert result == [0.0, 2.0, 4.0, 6.0]
+    assert "kernel twice<kernpack::half> of halves.cu" in said
+    assert FOUND in _call(rows, cache, "twice:f2")[1]
+
+
+def test_a_machine_without_nvrtc(rows: Path, cache: Path) -> None:
+    """It needs what another one compiled: with a container's image, say."""
+    nowhere = {"KERNPACK_NVRTC": "/nowhere/libnvrtc.so"}
+    (said,), _ = _call(rows, cache, "shift", **nowhere)
+    assert said == (
+        "RuntimeError: cuda:0: rows.cu is compiled when it is first used, which needs NVRTC, but KERNPACK_NVRTC names one "
+        "that can't be used: /nowhere/libnvrtc.so: no such file; unset it, or correct it"
+    )
+    assert _call(rows, cache, "shift")[0] == [OPS["shift"]]
+    results, log = _call(rows, cache, "shift", **nowhere)
+    assert results == [OPS["shift"]]
+    assert FOUND in log
+
+
+def test_a_mistake_in_the_source_has_the_authors_file_and_line(rows: Path, cache: Path) -> None:
+    line = subprocess.run(
+        [sys.executable, "-c", "import kernpack, sys; print(kernpack.load(sys.argv[1]).broken_line())", rows],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    (broken, lacking, absent, no_type, again), _ = _call(
+        rows, cache, "broken", "lacking", "absent", "scale:c8", "shift"
+    )
+    assert broken.startswith("RuntimeError: cuda:0: compiling rows.cc for compute_90 with NVRTC ")
+    assert f'failed; its messages:\nrows.cc({line}): error: identifier "nothing_of_this_name" is undefined' in broken
+    assert lacking.endswith("the header 'cub/not_there.cuh' isn't installed: pip install nvidia-cuda-cccl")
+    assert absent.startswith("AttributeError: cuda:0: the code has no kernel 'negative', only ")
+    assert no_type == "TypeError: scale: kp::instance: no C++ type of CUDA kernels has the dtype c64"
+    assert again == OPS["shift"]
+
+
+def test_a_gpu_that_nvrtc_does_not_know(rows: Path, cache: Path) -> None:
+    (older,), _ = _call(rows, cache, "shift", devices="sm_60")
+    assert "makes no code for sm_60, only for sm_75, " in older
+    assert 'pip install "nvidia-cuda-nvrtc-cu12>=12,<13"' in older
+    (newer,), said = _call(rows, cache, "shift", devices="sm_199")  # PTX for the newest known one
+    assert newer == OPS["shift"]
+    assert "for compute_199" not in said
+
+
+def test_two_processes_at_once_compile_once(rows: Path, cache: Path) -> None:
+    words = [sys.executable, HERE / "call.py", rows, "shift"]
+    settings = {
+        **without_emulator(),
+        "KERNPACK_EMULATOR": "sm_90",
+        "KERNPACK_LOG": "info",
+        "KERNPACK_CACHE_DIR": str(cache),
+    }
+    running = [subprocess.Popen(words, env=settings, stdout=-1, stderr=-1, text=True) for _ in range(3)]
+    said = [process.communicate(timeout=300) for process in running]
+    assert [json.loads(out) for out, _ in said] == [OPS["shift"]] * 3
+    assert sum(log.count(TOOK) for _, log in said) == 1
+    assert sum(log.count(FOUND) for _, log in said) == 2
+
+
+@pytest.fixture
+def long_compilation(rows: Path, cache: Path, fake_nvrtc: Path) -> Iterator[subprocess.Popen[str]]:
+    settings = {"KERNPACK_NVRTC": str(fake_nvrtc), "FAKE_NVRTC_SECONDS": "60", "KERNPACK_CACHE_DIR": str(cache)}
+    process = subprocess.Popen(
+        [sys.executable, HERE / "call.py", rows, "shift"],
+        env={**without_emulator(), "KERNPACK_EMULATOR": "sm_90", **settings}, stdout=-1, stderr=-1, text=True,
+    )  # fmt: skip
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_long_compilation_says_so_and_a_killed_one_leaves_nothing(
+    rows: Path, cache: Path, long_compilation: subprocess.Popen[str]
+) -> None:
+    assert long_compilation.stderr is not None
+    assert (
+        long_compilation.stderr.readline()
+        == "kernpack: compiling rows.cu for compute_80 with NVRTC 13.9; it is kept for later processes\n"
+    )
+    long_compilation.send_signal(signal.SIGKILL)
+    long_compilation.wait()
+    assert _entries(cache) == []
+    assert _call(rows, cache, "shift")[0] == [OPS["shift"]]
+
+
+def test_one_that_waits_for_another_can_be_interrupted(
+    rows: Path, cache: Path, fake_nvrtc: Path, long_compilation: subprocess.Popen[str]
+) -> None:
+    assert long_compilation.stderr is not None
+    assert "compiling" in long_compilation.stderr.readline()
+    code = "import sys, signal, threading, os; threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start();"
+    code += f"sys.argv = ['call.py', {str(rows)!r}, 'shift']; exec(open({str(HERE / 'call.py')!r}).read())"
+    settings = {"KERNPACK_NVRTC": str(fake_nvrtc), "KERNPACK_CACHE_DIR": str(cache), "KERNPACK_EMULATOR": "sm_90"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**without_emulator(), **settings},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_a_cache_that_cannot_be_written(rows: Path, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    results, said = _call(rows, in_the_way, "shift", "scale:f4")
+    assert results == [OPS["shift"], OPS["scale:f4"]]
+    assert said.count(f"kernpack: can't keep compiled CUDA code below '{in_the_way}/cuda' (Not a directory)") == 1
+
+
+def test_a_damaged_or_foreign_entry_is_compiled_again(rows: Path, cache: Path) -> None:
+    _call(rows, cache, "shift")
+    (entry,) = _entries(cache)
+    content = entry.read_bytes()
+    entry.write_bytes(content.replace(b"add.", b"sub.") + b" ")
+    assert TOOK in _call(rows, cache, "shift")[1]
+    assert entry.read_bytes() == content
+    entry.chmod(0o666)  # others could have written it
+    assert TOOK in _call(rows, cache, "shift")[1]
+
+
+def test_warm_compiles_ahead(rows: Path, cache: Path) -> None:
+    settings = {"KERNPACK_CACHE_DIR": str(cache), "KERNPACK_EMULATOR": "sm_90"}
+    done = _warm(rows.parent, "--json", "--jobs", "2", **settings)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    (problem,) = found["problems"]
+    assert "nothing_of_this_name" in problem
+    built = [(each["source"], each["unit"], each["arch"], each["compiled"]) for each in found["built"]]
+    assert [each for each in built if each[0] == "rows.cu"] == [
+        ("rows.cu", "", "compute_90", True),
+        ("rows.cu", "scale<float>", "compute_90", True),
+        ("rows.cu", "scale<double>", "compute_90", True),
+        ("rows.cu", "add<int, 2>", "compute_90", True),
+    ]
+    results, said = _call(rows, cache, *OPS)
+    assert results == list(OPS.values())
+    assert (said.count(TOOK), said.count(FOUND)) == (0, 4)
+
+
+def test_warm_for_a_gpu_that_is_not_here(rows: Path, cache: Path) -> None:
+    done = _warm(rows, "--cuda-arch", "80,90", KERNPACK_CACHE_DIR=str(cache), KERNPACK_PROGRESS="0")
+    assert "rows.cu, sm_80: scale<float>: compiled\n" in done.stdout
+    assert "rows.cu, sm_90: scale<float>: compiled\n" in done.stdout
+    assert b"\x7fELF" in next(iter(_entries(cache))).read_bytes()
+    done = _warm(rows, "--cuda-arch", "90", KERNPACK_CACHE_DIR=str(cache), KERNPACK_PROGRESS="0")
+    assert "rows.cu, sm_90: scale<float>: in the cache\n" in done.stdout
+
+
+def test_mistakes_of_warm(rows: Path, tmp_path: Path) -> None:
+    assert (
+        "expected compute capabilities without the dot, as in 80,90, got 'sm_90'"
+        in _warm(rows, "--cuda-arch", "sm_90").stderr
+    )
+    plain = tmp_path / "plain.so"
+    plain.write_bytes(b"\x7fELF")
+    done = _warm(plain, "--cuda-arch", "90")
+    assert done.returncode == 1
+    assert f"{plain} carries no CUDA source; its code is compiled already" in done.stderr
+
+
+def test_inspect_lists_the_sources(rows: Path) -> None:
+    from kernpack_sdk import contents
+
+    (module,) = contents.facts(str(rows))["modules"]
+    assert [row["kind"] for row in module["device_code"]] == ["cuda"]
