@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "driver/counting.h"
+#include "driver/findings.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
 #include "driver/machine.h"
@@ -135,14 +136,17 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
   std::optional<emulator::Counts> counts;
   if (Counting()) launch.counts = &counts.emplace(*launch.program);
+  const int arch = machine.Arch(context->device);
+  AddLaunch(arch, launch.program->name);
   try {
     machine.thread_instructions += Run(launch).thread_instructions;
-    if (counts) AddCounts(machine.Arch(context->device), launch, *counts);
+    if (counts) AddCounts(arch, launch, *counts);
     return kSuccess;
   } catch (const emulator::Fault& fault) {
     const Result result = ToResult(fault.kind);
     machine.reports[result] = fault.what();
     machine.told.erase(result);
+    AddFinding(arch, fault, static_cast<long>(launch.seed));
     if (launch.seed != 0) {
       machine.reports[result] +=
           " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";
@@ -164,6 +168,7 @@ Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned opti
   Result result = ExtractPtx(image, Machine::Get().Arch(context->device), &ptx, &log);
   if (result == kSuccess) result = LoadModule(context, ptx, module, &log);
   Report(log, option_count, options, values);
+  if (result != kSuccess && !log.empty()) AddRefusal(log);
   if (result == kSuccess) Machine::Get().modules.insert(*module);
   return result;
 }

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "driver/findings.h"
+
 namespace kernpack::cuda {
 
 Machine& Machine::Get() {
@@ -78,6 +80,7 @@ Result UnknownStream(Context context, Stream handle) {
         "crashes the process. Every later call fails.\n",
         static_cast<void*>(handle));
     context->broken = kInvalidHandle;
+    AddFinding("stream", "a call got a stream that was destroyed or never was: on a GPU this crashes the process");
   }
   return kInvalidHandle;
 }

@@ -73,6 +73,9 @@ const Entries& Driver();
 // Returns the error after it became this thread's last one; `detail` is what cudaGetErrorString adds to it.
 Error Said(Error error, const std::string& detail = "");
 
+// This thread has no last error any more.
+void ForgetError();
+
 // The first step of a call: makes the thread's context, or the context of the thread's device, current.
 Error Ready();
 // An entry of the driver, after Ready().
