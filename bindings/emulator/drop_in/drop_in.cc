@@ -35,8 +35,9 @@ int SayMissing() {
 
 // Where the exported functions jump to.
 extern "C" {
-#define KP_DROP_IN_SLOT_(name)                                                              \
-  __attribute__((visibility("hidden"), used)) Entry kp_drop_in_##name = reinterpret_cast<Entry>(&SayMissing<kIndex_##name>);
+#define KP_DROP_IN_SLOT_(name)                                          \
+  __attribute__((visibility("hidden"), used)) Entry kp_drop_in_##name = \
+      reinterpret_cast<Entry>(&SayMissing<kIndex_##name>);
 KP_DROP_IN_NAMES(KP_DROP_IN_SLOT_)
 }
 
@@ -49,7 +50,8 @@ Entry* const kSlots[] = {KP_DROP_IN_NAMES(KP_DROP_IN_ADDRESS_)};
 void* OpenEmulator() {
   char path[4096];
   Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&OpenEmulator), &self) == 0 || std::strlen(self.dli_fname) > 4000) return nullptr;
+  if (dladdr(reinterpret_cast<const void*>(&OpenEmulator), &self) == 0 || std::strlen(self.dli_fname) > 4000)
+    return nullptr;
   // Links to this library don't count: the folder is the file's own.
   char* const real = realpath(self.dli_fname, nullptr);
   std::snprintf(path, sizeof path - 40, "%s", real != nullptr ? real : self.dli_fname);
@@ -80,12 +82,13 @@ __attribute__((constructor)) void FindFunctions() {
 }  // namespace
 
 #if defined(__x86_64__)
-#define KP_DROP_IN_JUMP_(name)                                                                              \
-  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n jmp *kp_drop_in_" #name "(%rip)\n" \
+#define KP_DROP_IN_JUMP_(name)                                                                   \
+  asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n jmp *kp_drop_in_" #name \
+      "(%rip)\n"                                                                                 \
       ".size " #name ", .-" #name "\n");
 #elif defined(__aarch64__)
-#define KP_DROP_IN_JUMP_(name)                                                                           \
-  asm(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n adrp x16, kp_drop_in_" #name    \
+#define KP_DROP_IN_JUMP_(name)                                                                        \
+  asm(".text\n.globl " #name "\n.type " #name ", %function\n" #name ":\n adrp x16, kp_drop_in_" #name \
       "\n ldr x16, [x16, :lo12:kp_drop_in_" #name "]\n br x16\n.size " #name ", .-" #name "\n");
 #endif
 KP_DROP_IN_NAMES(KP_DROP_IN_JUMP_)

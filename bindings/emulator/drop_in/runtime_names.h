@@ -1,4 +1,4 @@
-// The functions of NVIDIA's runtime library: of libcudart.so.13, as it exports them, and those that libcudart.so.12 has beyond.
+// The functions of NVIDIA's runtime library, as libcudart.so.12 (CUDA 12.9) and libcudart.so.13 (13.0) export them.
 // clang-format off
 #define KP_DROP_IN_NAMES(X) \
   X(__cudaGetKernel) X(__cudaGetProcAddress) X(__cudaInitModule) X(__cudaLaunchKernel) X(__cudaLaunchKernel_ptsz) \
@@ -30,14 +30,15 @@
   X(cudaGetErrorString) X(cudaGetExportTable) X(cudaGetFuncBySymbol) X(cudaGetKernel) X(cudaGetLastError) X(cudaGetMipmappedArrayLevel) \
   X(cudaGetSurfaceObjectResourceDesc) X(cudaGetSymbolAddress) X(cudaGetSymbolSize) X(cudaGetTextureObjectResourceDesc) \
   X(cudaGetTextureObjectResourceViewDesc) X(cudaGetTextureObjectTextureDesc) X(cudaGraphAddChildGraphNode) X(cudaGraphAddDependencies) \
-  X(cudaGraphAddEmptyNode) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) X(cudaGraphAddExternalSemaphoresSignalNode) \
-  X(cudaGraphAddExternalSemaphoresWaitNode) X(cudaGraphAddHostNode) X(cudaGraphAddKernelNode) X(cudaGraphAddMemAllocNode) \
-  X(cudaGraphAddMemFreeNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) X(cudaGraphAddMemcpyNodeFromSymbol) \
-  X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemsetNode) X(cudaGraphAddNode) X(cudaGraphAddNode_v2) \
-  X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphClone) X(cudaGraphConditionalHandleCreate) X(cudaGraphCreate) X(cudaGraphDebugDotPrint) \
-  X(cudaGraphDestroy) X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
-  X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecDestroy) \
-  X(cudaGraphExecEventRecordNodeSetEvent) X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
+  X(cudaGraphAddDependencies_v2) X(cudaGraphAddEmptyNode) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
+  X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) X(cudaGraphAddHostNode) \
+  X(cudaGraphAddKernelNode) X(cudaGraphAddMemAllocNode) X(cudaGraphAddMemFreeNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) \
+  X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) X(cudaGraphAddMemsetNode) X(cudaGraphAddNode) \
+  X(cudaGraphAddNode_v2) X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphClone) X(cudaGraphConditionalHandleCreate) X(cudaGraphCreate) \
+  X(cudaGraphDebugDotPrint) X(cudaGraphDestroy) X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeGetEvent) \
+  X(cudaGraphEventRecordNodeSetEvent) X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
+  X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecDestroy) X(cudaGraphExecEventRecordNodeSetEvent) \
+  X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) X(cudaGraphExecHostNodeSetParams) \
   X(cudaGraphExecKernelNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) \
   X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) X(cudaGraphExecMemsetNodeSetParams) \
@@ -45,14 +46,15 @@
   X(cudaGraphExternalSemaphoresSignalNodeSetParams) X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
   X(cudaGraphExternalSemaphoresWaitNodeSetParams) X(cudaGraphGetEdges) X(cudaGraphGetEdges_v2) X(cudaGraphGetNodes) \
   X(cudaGraphGetRootNodes) X(cudaGraphHostNodeGetParams) X(cudaGraphHostNodeSetParams) X(cudaGraphInstantiate) \
-  X(cudaGraphInstantiateWithFlags) X(cudaGraphInstantiateWithParams) X(cudaGraphInstantiateWithParams_ptsz) X(cudaGraphInstantiate_v2) \
+  X(cudaGraphInstantiateWithFlags) X(cudaGraphInstantiateWithParams) X(cudaGraphInstantiateWithParams_ptsz) \
   X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) X(cudaGraphKernelNodeGetParams) \
   X(cudaGraphKernelNodeSetAttribute) X(cudaGraphKernelNodeSetParams) X(cudaGraphLaunch) X(cudaGraphLaunch_ptsz) \
   X(cudaGraphMemAllocNodeGetParams) X(cudaGraphMemFreeNodeGetParams) X(cudaGraphMemcpyNodeGetParams) X(cudaGraphMemcpyNodeSetParams) \
   X(cudaGraphMemcpyNodeSetParams1D) X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
   X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) X(cudaGraphNodeGetDependencies) \
-  X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) \
-  X(cudaGraphNodeSetParams) X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) X(cudaGraphUpload) \
+  X(cudaGraphNodeGetDependencies_v2) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetDependentNodes_v2) X(cudaGraphNodeGetEnabled) \
+  X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) X(cudaGraphReleaseUserObject) \
+  X(cudaGraphRemoveDependencies) X(cudaGraphRemoveDependencies_v2) X(cudaGraphRetainUserObject) X(cudaGraphUpload) \
   X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) X(cudaGraphicsGLRegisterBuffer) X(cudaGraphicsGLRegisterImage) \
   X(cudaGraphicsMapResources) X(cudaGraphicsResourceGetMappedEglFrame) X(cudaGraphicsResourceGetMappedMipmappedArray) \
   X(cudaGraphicsResourceGetMappedPointer) X(cudaGraphicsResourceSetMapFlags) X(cudaGraphicsSubResourceGetMappedArray) \
@@ -72,36 +74,38 @@
   X(cudaMemPoolDestroy) X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolGetAccess) \
   X(cudaMemPoolGetAttribute) X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) X(cudaMemPoolSetAccess) \
   X(cudaMemPoolSetAttribute) X(cudaMemPoolTrimTo) X(cudaMemPrefetchAsync) X(cudaMemPrefetchAsync_ptsz) X(cudaMemPrefetchAsync_v2) \
-  X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) \
-  X(cudaMemSetMemPool) X(cudaMemcpy) X(cudaMemcpy2D) X(cudaMemcpy2DArrayToArray) X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync) \
-  X(cudaMemcpy2DAsync_ptsz) X(cudaMemcpy2DFromArray) X(cudaMemcpy2DFromArrayAsync) X(cudaMemcpy2DFromArrayAsync_ptsz) \
-  X(cudaMemcpy2DFromArray_ptds) X(cudaMemcpy2DToArray) X(cudaMemcpy2DToArrayAsync) X(cudaMemcpy2DToArrayAsync_ptsz) \
-  X(cudaMemcpy2DToArray_ptds) X(cudaMemcpy2D_ptds) X(cudaMemcpy3D) X(cudaMemcpy3DAsync) X(cudaMemcpy3DAsync_ptsz) \
-  X(cudaMemcpy3DBatchAsync) X(cudaMemcpy3DBatchAsync_ptsz) X(cudaMemcpy3DPeer) X(cudaMemcpy3DPeerAsync) X(cudaMemcpy3DPeerAsync_ptsz) \
-  X(cudaMemcpy3DPeer_ptds) X(cudaMemcpy3D_ptds) X(cudaMemcpyArrayToArray) X(cudaMemcpyArrayToArray_ptds) X(cudaMemcpyAsync) \
-  X(cudaMemcpyAsync_ptsz) X(cudaMemcpyBatchAsync) X(cudaMemcpyBatchAsync_ptsz) X(cudaMemcpyFromArray) X(cudaMemcpyFromArrayAsync) \
-  X(cudaMemcpyFromArrayAsync_ptsz) X(cudaMemcpyFromArray_ptds) X(cudaMemcpyFromSymbol) X(cudaMemcpyFromSymbolAsync) \
-  X(cudaMemcpyFromSymbolAsync_ptsz) X(cudaMemcpyFromSymbol_ptds) X(cudaMemcpyPeer) X(cudaMemcpyPeerAsync) X(cudaMemcpyToArray) \
-  X(cudaMemcpyToArrayAsync) X(cudaMemcpyToArrayAsync_ptsz) X(cudaMemcpyToArray_ptds) X(cudaMemcpyToSymbol) X(cudaMemcpyToSymbolAsync) \
-  X(cudaMemcpyToSymbolAsync_ptsz) X(cudaMemcpyToSymbol_ptds) X(cudaMemcpy_ptds) X(cudaMemset) X(cudaMemset2D) X(cudaMemset2DAsync) \
-  X(cudaMemset2DAsync_ptsz) X(cudaMemset2D_ptds) X(cudaMemset3D) X(cudaMemset3DAsync) X(cudaMemset3DAsync_ptsz) X(cudaMemset3D_ptds) \
-  X(cudaMemsetAsync) X(cudaMemsetAsync_ptsz) X(cudaMemset_ptds) X(cudaMipmappedArrayGetMemoryRequirements) \
+  X(cudaMemPrefetchAsync_v2_ptsz) X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) X(cudaMemRangeGetAttribute) \
+  X(cudaMemRangeGetAttributes) X(cudaMemSetMemPool) X(cudaMemcpy) X(cudaMemcpy2D) X(cudaMemcpy2DArrayToArray) \
+  X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync) X(cudaMemcpy2DAsync_ptsz) X(cudaMemcpy2DFromArray) X(cudaMemcpy2DFromArrayAsync) \
+  X(cudaMemcpy2DFromArrayAsync_ptsz) X(cudaMemcpy2DFromArray_ptds) X(cudaMemcpy2DToArray) X(cudaMemcpy2DToArrayAsync) \
+  X(cudaMemcpy2DToArrayAsync_ptsz) X(cudaMemcpy2DToArray_ptds) X(cudaMemcpy2D_ptds) X(cudaMemcpy3D) X(cudaMemcpy3DAsync) \
+  X(cudaMemcpy3DAsync_ptsz) X(cudaMemcpy3DBatchAsync) X(cudaMemcpy3DBatchAsync_ptsz) X(cudaMemcpy3DPeer) X(cudaMemcpy3DPeerAsync) \
+  X(cudaMemcpy3DPeerAsync_ptsz) X(cudaMemcpy3DPeer_ptds) X(cudaMemcpy3D_ptds) X(cudaMemcpyArrayToArray) X(cudaMemcpyArrayToArray_ptds) \
+  X(cudaMemcpyAsync) X(cudaMemcpyAsync_ptsz) X(cudaMemcpyBatchAsync) X(cudaMemcpyBatchAsync_ptsz) X(cudaMemcpyFromArray) \
+  X(cudaMemcpyFromArrayAsync) X(cudaMemcpyFromArrayAsync_ptsz) X(cudaMemcpyFromArray_ptds) X(cudaMemcpyFromSymbol) \
+  X(cudaMemcpyFromSymbolAsync) X(cudaMemcpyFromSymbolAsync_ptsz) X(cudaMemcpyFromSymbol_ptds) X(cudaMemcpyPeer) X(cudaMemcpyPeerAsync) \
+  X(cudaMemcpyToArray) X(cudaMemcpyToArrayAsync) X(cudaMemcpyToArrayAsync_ptsz) X(cudaMemcpyToArray_ptds) X(cudaMemcpyToSymbol) \
+  X(cudaMemcpyToSymbolAsync) X(cudaMemcpyToSymbolAsync_ptsz) X(cudaMemcpyToSymbol_ptds) X(cudaMemcpy_ptds) X(cudaMemset) X(cudaMemset2D) \
+  X(cudaMemset2DAsync) X(cudaMemset2DAsync_ptsz) X(cudaMemset2D_ptds) X(cudaMemset3D) X(cudaMemset3DAsync) X(cudaMemset3DAsync_ptsz) \
+  X(cudaMemset3D_ptds) X(cudaMemsetAsync) X(cudaMemsetAsync_ptsz) X(cudaMemset_ptds) X(cudaMipmappedArrayGetMemoryRequirements) \
   X(cudaMipmappedArrayGetSparseProperties) X(cudaOccupancyAvailableDynamicSMemPerBlock) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
   X(cudaPeekAtLastError) X(cudaPointerGetAttributes) X(cudaProfilerStart) X(cudaProfilerStop) X(cudaRuntimeGetVersion) X(cudaSetDevice) \
   X(cudaSetDeviceFlags) X(cudaSetDoubleForDevice) X(cudaSetDoubleForHost) X(cudaSetValidDevices) X(cudaSignalExternalSemaphoresAsync) \
-  X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaStreamAddCallback) X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync) \
-  X(cudaStreamAttachMemAsync_ptsz) X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) \
-  X(cudaStreamBeginCapture_ptsz) X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) X(cudaStreamCreate) \
-  X(cudaStreamCreateWithFlags) X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamEndCapture) X(cudaStreamEndCapture_ptsz) \
-  X(cudaStreamGetAttribute) X(cudaStreamGetAttribute_ptsz) X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) \
-  X(cudaStreamGetCaptureInfo_v2) X(cudaStreamGetCaptureInfo_v3) X(cudaStreamGetDevice) X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags) \
-  X(cudaStreamGetFlags_ptsz) X(cudaStreamGetId) X(cudaStreamGetId_ptsz) X(cudaStreamGetPriority) X(cudaStreamGetPriority_ptsz) \
-  X(cudaStreamIsCapturing) X(cudaStreamIsCapturing_ptsz) X(cudaStreamQuery) X(cudaStreamQuery_ptsz) X(cudaStreamSetAttribute) \
-  X(cudaStreamSetAttribute_ptsz) X(cudaStreamSynchronize) X(cudaStreamSynchronize_ptsz) X(cudaStreamUpdateCaptureDependencies) \
-  X(cudaStreamUpdateCaptureDependencies_ptsz) X(cudaStreamUpdateCaptureDependencies_v2) X(cudaStreamWaitEvent) \
+  X(cudaSignalExternalSemaphoresAsync_ptsz) X(cudaSignalExternalSemaphoresAsync_v2) X(cudaSignalExternalSemaphoresAsync_v2_ptsz) \
+  X(cudaStreamAddCallback) X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync) X(cudaStreamAttachMemAsync_ptsz) \
+  X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) X(cudaStreamBeginCapture_ptsz) \
+  X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) X(cudaStreamCreate) X(cudaStreamCreateWithFlags) \
+  X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamEndCapture) X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute) \
+  X(cudaStreamGetAttribute_ptsz) X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) X(cudaStreamGetCaptureInfo_v2) \
+  X(cudaStreamGetCaptureInfo_v2_ptsz) X(cudaStreamGetCaptureInfo_v3) X(cudaStreamGetCaptureInfo_v3_ptsz) X(cudaStreamGetDevice) \
+  X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags) X(cudaStreamGetFlags_ptsz) X(cudaStreamGetId) X(cudaStreamGetId_ptsz) \
+  X(cudaStreamGetPriority) X(cudaStreamGetPriority_ptsz) X(cudaStreamIsCapturing) X(cudaStreamIsCapturing_ptsz) X(cudaStreamQuery) \
+  X(cudaStreamQuery_ptsz) X(cudaStreamSetAttribute) X(cudaStreamSetAttribute_ptsz) X(cudaStreamSynchronize) \
+  X(cudaStreamSynchronize_ptsz) X(cudaStreamUpdateCaptureDependencies) X(cudaStreamUpdateCaptureDependencies_ptsz) \
+  X(cudaStreamUpdateCaptureDependencies_v2) X(cudaStreamUpdateCaptureDependencies_v2_ptsz) X(cudaStreamWaitEvent) \
   X(cudaStreamWaitEvent_ptsz) X(cudaThreadExchangeStreamCaptureMode) X(cudaThreadExit) X(cudaThreadGetCacheConfig) X(cudaThreadGetLimit) \
   X(cudaThreadSetCacheConfig) X(cudaThreadSetLimit) X(cudaThreadSynchronize) X(cudaUserObjectCreate) X(cudaUserObjectRelease) \
   X(cudaUserObjectRetain) X(cudaVDPAUGetDevice) X(cudaVDPAUSetVDPAUDevice) X(cudaWaitExternalSemaphoresAsync) \
-  X(cudaWaitExternalSemaphoresAsync_ptsz)
+  X(cudaWaitExternalSemaphoresAsync_ptsz) X(cudaWaitExternalSemaphoresAsync_v2) X(cudaWaitExternalSemaphoresAsync_v2_ptsz)
 // clang-format on

@@ -10,6 +10,7 @@
 #include "driver/findings.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
+#include "driver/library.h"
 #include "driver/machine.h"
 #include "driver/memory_view.h"
 #include "driver/occupancy.h"
@@ -257,6 +258,7 @@ Result cuFuncGetParamInfo(FunctionHandle function, size_t index, size_t* offset,
 Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
   StreamRef stream;
   if (const Result result = NeedStream(config->stream, &stream); result != kSuccess) return result;
+  if (const Result result = InContext(stream->context, &function); result != kSuccess) return result;
   if (extra != nullptr || function->module->context != stream->context) return kInvalidHandle;
   auto queued = std::make_shared<Queued>();
   queued->program = function->program;

@@ -91,7 +91,8 @@ class Findings {
     const std::lock_guard lock(mutex_);
     if (getpid() != owner_) return;  // a fork has the launches of its parent
     for (const auto& [key, launches] : std::exchange(launches_, {})) {
-      Append({{"kernel", {{"name", key.second}, {"device", "sm_" + std::to_string(key.first)}, {"launches", launches}}}});
+      Append(
+          {{"kernel", {{"name", key.second}, {"device", "sm_" + std::to_string(key.first)}, {"launches", launches}}}});
     }
     for (const auto& [function, calls] : std::exchange(missing_, {})) {
       Append({{"missing", {{"function", function}, {"calls", calls}}}});
