@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from . import counts, drop_in
+from . import counts, drop_in, report
 from .devices import DEVICES
 from .survey import Code, SurveyError, survey
 
@@ -129,7 +129,7 @@ def _run(options: argparse.Namespace) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise drop_in.DropInError("expected a command after --, such as: run -- python my_program.py")
-    return drop_in.run(command, options.device, options.seed, options.check)
+    return drop_in.run(command, drop_in.Options(options.device, options.seed, options.check), options.report)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -138,9 +138,10 @@ def main(arguments: list[str] | None = None) -> int:
     of_run = commands.add_parser(
         "run",
         help="run a program on the emulated device",
-        description="Runs COMMAND with the emulated device in place of a GPU: libcuda.so.1, ptxas and nvidia-smi are found before the "
-        "real ones. The exit status is the command's.",
-        usage="%(prog)s [-h] [--device sm_90[,sm_90...]] [--seed N|random] [--check races,init|none] -- COMMAND...",
+        description="Runs COMMAND with the emulated device in place of a GPU: libcuda.so.1, libcudart.so.13, ptxas and "
+        "nvidia-smi are found before the real ones. The exit status is the command's.",
+        usage="%(prog)s [-h] [--device sm_90[,sm_90...]] [--seed N|random] [--check races,init|none] "
+        "[--report FILE] -- COMMAND...",
     )
     of_run.add_argument(
         "--device", default="sm_90", help="the devices' architectures, separated by commas (default: %(default)s)"
@@ -151,6 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
     of_run.add_argument(
         "--check", help="look for these errors alone: races, init (reads of what was never written); or none"
     )
+    of_run.add_argument("--report", metavar="FILE", help="write errors of kernels, and launches, to this file, as JSON")
     of_run.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments, after --")
     of_run.set_defaults(run=_run)
     of_counts = commands.add_parser(
@@ -184,7 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.run(options))
     except drop_in.DropInError as error:
         of_run.error(str(error))
-    except (counts.CountsError, SurveyError) as error:
+    except (counts.CountsError, SurveyError, report.ReportError) as error:
         print(error, file=sys.stderr)
         return 1
 

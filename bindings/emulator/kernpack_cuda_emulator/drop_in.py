@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from . import report
 from ._library import LIBRARY
 
+LIBRARIES = LIBRARY.parent / "drop_in"  # under the names of NVIDIA's
+_NAMES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12")
 _CHECKS = {"races": "races", "init": "uninitialised"}
 # For compilers that call ptxas, Triton's for one: the device runs PTX, so that it is the "cubin".
 _PTXAS = """#!/bin/sh
@@ -41,51 +47,104 @@ done
 
 
 class DropInError(ValueError):
-    """The command line asks for what there isn't."""
+    """The command line asks for what there isn't, or the device can't be put in a GPU's place any more."""
 
 
-def format_settings(checks: str) -> str:
-    """KERNPACK_EMULATOR_SETTINGS for the checks that a comma separates; the others are off. "none": all are."""
-    names = [] if checks == "none" else checks.split(",")
-    for name in names:
-        if name not in _CHECKS:
-            raise DropInError(f"--check: expected {' and '.join(_CHECKS)}, separated by a comma, or none; got {name!r}")
-    return ";".join(f"{setting}={int(name in names)}" for name, setting in _CHECKS.items())
+@dataclass(frozen=True)
+class Options:
+    """What a program gets; `option` in messages is the name of the command line's option without its dashes."""
+
+    devices: str = "sm_90"
+    seed: str | None = None
+    checks: str | None = None
+
+    def check(self, dashes: str = "--") -> None:
+        """Raises DropInError over an option that can't be followed."""
+        for device in self.devices.split(","):
+            if not re.fullmatch(r"sm_[5-9]\d[a-z]?|sm_1\d\d[a-z]?", device):
+                raise DropInError(
+                    f"{dashes}device: expected architectures such as sm_90, separated by commas; got {device!r}"
+                )
+        if self.seed is not None and not re.fullmatch(r"random|\d{1,9}", self.seed):
+            raise DropInError(f"{dashes}seed: expected a number below 1000000000, or random; got {self.seed!r}")
+        for name in [] if self.checks in (None, "none") else str(self.checks).split(","):
+            if name not in _CHECKS:
+                raise DropInError(
+                    f"{dashes}check: expected {' and '.join(_CHECKS)}, separated by a comma, or none; got {name!r}"
+                )
+
+    def variables(self) -> dict[str, str]:
+        """For the library of the emulated device."""
+        variables = {"KERNPACK_EMULATOR": self.devices}
+        if self.seed is not None:
+            variables["KERNPACK_EMULATOR_SEED"] = self.seed
+        if self.checks is not None:
+            names = [] if self.checks == "none" else self.checks.split(",")
+            others = os.environ.get("KERNPACK_EMULATOR_SETTINGS")
+            settings = [f"{setting}={int(name in names)}" for name, setting in _CHECKS.items()]
+            variables["KERNPACK_EMULATOR_SETTINGS"] = ";".join(filter(None, (others, *settings)))
+        return variables
 
 
-def environment(folder: Path, devices: str, seed: str | None, checks: str | None) -> Mapping[str, str]:
-    """The environment of a program that finds the emulated device where a GPU's driver and tools would be. Fills the folder."""
-    (folder / "libcuda.so.1").symlink_to(LIBRARY)
+def environment(folder: Path, options: Options) -> Mapping[str, str]:
+    """The variables of a program that finds the emulated device where a GPU's driver and tools would be. Fills the folder."""
     tools = folder / "bin"
     tools.mkdir()
     for name, text in (("ptxas", _PTXAS), ("nvidia-smi", _NVIDIA_SMI)):
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
-    set_here = {
-        "KERNPACK_EMULATOR": devices,
-        "LD_LIBRARY_PATH": str(folder),
-        "PATH": str(tools),
-        "TRITON_LIBCUDA_PATH": str(folder),
+    before = {"LD_LIBRARY_PATH": str(LIBRARIES), "PATH": str(tools)}
+    for name in before:
+        if os.environ.get(name):
+            before[name] += os.pathsep + os.environ[name]
+    return {
+        **options.variables(),
+        **before,
+        "TRITON_LIBCUDA_PATH": str(LIBRARIES),
         "TRITON_PTXAS_PATH": str(tools / "ptxas"),
         "TRITON_PTXAS_BLACKWELL_PATH": str(tools / "ptxas"),
     }
-    for name in ("LD_LIBRARY_PATH", "PATH"):
-        if os.environ.get(name):
-            set_here[name] += os.pathsep + os.environ[name]
-    if seed is not None:
-        set_here["KERNPACK_EMULATOR_SEED"] = seed
-    if checks is not None:
-        others = os.environ.get("KERNPACK_EMULATOR_SETTINGS")
-        set_here["KERNPACK_EMULATOR_SETTINGS"] = ";".join(filter(None, (others, format_settings(checks))))
-    return {**os.environ, **set_here}
 
 
-def run(command: Sequence[str], devices: str, seed: str | None = None, checks: str | None = None) -> int:
+def _others() -> list[str]:
+    """Libraries under the names of the drop-in ones that this process has loaded already."""
+    found: dict[str, None] = {}
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        path = line[line.find("/") :] if "/" in line else ""
+        name = os.path.basename(path)
+        ours = Path(path).parent.name == LIBRARIES.name and (Path(path).parents[1] / LIBRARY.name).exists()
+        if re.match(r"lib(cuda\.so\.1|cudart\.so\.1[23]|cuda\.so\.\d+\.)", name) and not ours:
+            found[path] = None
+    return list(found)
+
+
+def require_first() -> None:
+    """Raises DropInError if `load` comes too late."""
+    if others := _others():
+        raise DropInError(
+            f"the process has loaded {', '.join(others)} already, so that the emulated device can't take its place; expected the "
+            "plugin before any module that uses CUDA: python -m pytest -p kernpack_cuda_emulator.pytest"
+        )
+
+
+def load() -> None:
+    """Loads the drop-in libraries into this process: later, a library that is linked to one of their names, or that opens one, gets
+    ours, as each is known by its SONAME. So the search path, which the loader reads when a process starts, needn't be set."""
+    for name in _NAMES:
+        ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL)
+
+
+def run(command: Sequence[str], options: Options, report_file: str | None = None) -> int:
     """Run the command; its exit status, 128 + N after signal N."""
+    options.check()
     with tempfile.TemporaryDirectory(prefix="kernpack-cuda-emulator-") as folder:
-        variables = environment(Path(folder), devices, seed, checks)
+        lines = Path(folder) / "report.jsonl"
+        variables = dict(environment(Path(folder), options))
+        if report_file is not None:
+            report.require_writable(report_file)
+            variables["KERNPACK_EMULATOR_REPORT"] = str(lines)
         try:
-            started = subprocess.Popen(command, env=dict(variables))
+            started = subprocess.Popen(command, env={**os.environ, **variables})
         except OSError as error:
             print(f"kernpack_cuda_emulator: can't run {command[0]}: {error.strerror}", file=sys.stderr)
             return 127
@@ -96,4 +155,7 @@ def run(command: Sequence[str], devices: str, seed: str | None = None, checks: s
             status = started.wait()
         finally:
             signal.signal(signal.SIGINT, handler)
-    return status if status >= 0 else 128 - status
+        status = status if status >= 0 else 128 - status
+        if report_file is not None:
+            report.write(report_file, lines, list(command), status)
+    return status

@@ -120,11 +120,16 @@ enum PointerAttribute : int {
   kPointerMemoryType = 2,
   kPointerDevicePointer = 3,
   kPointerHostPointer = 4,
+  kPointerSyncMemops = 6,
+  kPointerBufferId = 7,
   kPointerIsManaged = 8,
   kPointerDeviceOrdinal = 9,
+  kPointerIsIpcCapable = 10,
   kPointerRangeStart = 11,
   kPointerRangeSize = 12,
   kPointerMapped = 13,
+  kPointerAllowedHandleTypes = 14,
+  kPointerMempool = 17,
 };
 enum MemoryType : unsigned { kMemoryTypeHost = 1, kMemoryTypeDevice = 2, kMemoryTypeUnified = 4 };
 

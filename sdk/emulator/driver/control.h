@@ -45,6 +45,16 @@ void kernpack_emulator_count(int on);
 const char* kernpack_emulator_survey(const void* image, long arch);
 // The counts, in the format of KERNPACK_EMULATOR_COUNTS, once all queued work has run. Valid until the next call.
 const char* kernpack_emulator_counts(void);
+// For test runners. What kernels did wrong since the last call, as a JSON list, once all queued work has run; objects are in the format of
+// KERNPACK_EMULATOR_REPORT. Valid until the thread's next call.
+const char* kernpack_emulator_findings(void);
+// A device that works again after an error: errors are gone, of the calling thread's runtime library too, and queued work and
+// captures are dropped. Memory, streams and modules stay, since others hold them.
+void kernpack_emulator_renew(void);
+// Writes the launches so far to the file that KERNPACK_EMULATOR_REPORT names; otherwise that happens when the process ends.
+void kernpack_emulator_write_report(void);
+// The drop-in libraries call this for a function that isn't here.
+void kernpack_emulator_missing(const char* function);
 // The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.
 const char* kernpack_emulator_row(unsigned index);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.

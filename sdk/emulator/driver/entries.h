@@ -10,6 +10,20 @@ namespace kernpack::cuda {
 enum Limit : int { kStackSize = 0, kPrintfFifoSize = 1, kMallocHeapSize = 2 };
 // CUfunc_cache, a hint.
 enum CacheConfig : int {};
+using Graph = struct GraphOpaque*;
+using GraphExec = struct GraphExecOpaque*;
+using Library = struct LibraryOpaque*;
+using LinkState = struct LinkStateOpaque*;
+using HostFunction = void (*)(void* data);
+using StreamCallback = void (*)(Stream stream, Result status, void* data);
+using BlockToShared = size_t (*)(int block_size);
+struct Uuid {
+  char bytes[16];
+};
+struct MemAccess {
+  MemLocation location;
+  int flags;
+};
 
 }  // namespace kernpack::cuda
 
@@ -30,26 +44,146 @@ enum CacheConfig : int {};
     (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
 
-#define KP_EMULATOR_ENTRIES(X) \
-  KP_CUDA_ENTRIES(X)           \
-  KP_CUDA_OPTIONAL_ENTRIES(X)  \
-  KP_EMULATOR_OTHER_ENTRIES(X)
+// Devices, contexts, streams and graphs: entries_context.cc, entries_graph.cc.
+#define KP_EMULATOR_STREAM_ENTRIES(X)                                                                        \
+  X(cuDeviceGetUuid, 11040, (Uuid * uuid, DeviceHandle device))                                              \
+  X(cuDeviceGetPCIBusId, 4010, (char* text, int size, DeviceHandle device))                                  \
+  X(cuDeviceGetDefaultMemPool, 11020, (Pool * pool, DeviceHandle device))                                    \
+  X(cuDeviceGetMemPool, 11020, (Pool * pool, DeviceHandle device))                                           \
+  X(cuDevicePrimaryCtxRelease, 11000, (DeviceHandle device))                                                 \
+  X(cuDevicePrimaryCtxGetState, 7000, (DeviceHandle device, unsigned* flags, int* active))                   \
+  X(cuDevicePrimaryCtxSetFlags, 11000, (DeviceHandle device, unsigned flags))                                \
+  X(cuCtxGetFlags, 7000, (unsigned* flags))                                                                  \
+  X(cuCtxGetApiVersion, 3020, (Context context, unsigned* version))                                          \
+  X(cuCtxGetStreamPriorityRange, 5050, (int* least, int* greatest))                                          \
+  X(cuCtxGetCacheConfig, 3020, (CacheConfig * config))                                                       \
+  X(cuCtxSetCacheConfig, 3020, (CacheConfig config))                                                         \
+  X(cuCtxDisablePeerAccess, 4000, (Context peer))                                                            \
+  X(cuStreamGetPriority, 5050, (Stream stream, int* priority))                                               \
+  X(cuStreamGetFlags, 5050, (Stream stream, unsigned* flags))                                                \
+  X(cuStreamGetCtx, 9020, (Stream stream, Context * context))                                                \
+  X(cuStreamGetId, 12000, (Stream stream, unsigned long long* id))                                           \
+  X(cuStreamAddCallback, 5000, (Stream stream, StreamCallback callback, void* data, unsigned flags))         \
+  X(cuLaunchHostFunc, 10000, (Stream stream, HostFunction function, void* data))                             \
+  X(cuEventRecordWithFlags, 11010, (Event event, Stream stream, unsigned flags))                             \
+  X(cuStreamBeginCapture, 10010, (Stream stream, CaptureMode mode))                                          \
+  X(cuStreamEndCapture, 10000, (Stream stream, Graph * graph))                                               \
+  X(cuStreamGetCaptureInfo, 12030,                                                                           \
+    (Stream stream, CaptureStatus * status, unsigned long long* id, Graph* graph, const void** dependencies, \
+     const void** edges, size_t* count))                                                                     \
+  X(cuGraphInstantiateWithFlags, 11040, (GraphExec * exec, Graph graph, unsigned long long flags))           \
+  X(cuGraphLaunch, 10000, (GraphExec exec, Stream stream))                                                   \
+  X(cuGraphGetNodes, 10000, (Graph graph, void** nodes, size_t* count))                                      \
+  X(cuGraphExecDestroy, 10000, (GraphExec exec))                                                             \
+  X(cuGraphDestroy, 10000, (Graph graph))                                                                    \
+  X(cuProfilerStart, 4000, ())                                                                               \
+  X(cuProfilerStop, 4000, ())
+
+// Memory: entries_more_memory.cc.
+#define KP_EMULATOR_MEMORY_ENTRIES(X)                                                                                  \
+  X(cuMemcpy, 4000, (DevicePtr to, DevicePtr from, size_t bytes))                                                      \
+  X(cuMemcpyHtoDAsync, 3020, (DevicePtr to, const void* from, size_t bytes, Stream stream))                            \
+  X(cuMemcpyDtoHAsync, 3020, (void* to, DevicePtr from, size_t bytes, Stream stream))                                  \
+  X(cuMemcpyDtoDAsync, 3020, (DevicePtr to, DevicePtr from, size_t bytes, Stream stream))                              \
+  X(cuMemcpy2D, 3020, (const Memcpy2D* copy))                                                                          \
+  X(cuMemsetD16, 3020, (DevicePtr to, unsigned short value, size_t count))                                             \
+  X(cuMemsetD32, 3020, (DevicePtr to, unsigned value, size_t count))                                                   \
+  X(cuMemsetD16Async, 3020, (DevicePtr to, unsigned short value, size_t count, Stream stream))                         \
+  X(cuMemsetD32Async, 3020, (DevicePtr to, unsigned value, size_t count, Stream stream))                               \
+  X(cuMemAllocHost, 3020, (void** pointer, size_t bytes))                                                              \
+  X(cuMemHostRegister, 6050, (void* pointer, size_t bytes, unsigned flags))                                            \
+  X(cuMemHostUnregister, 4000, (void* pointer))                                                                        \
+  X(cuMemHostGetDevicePointer, 3020, (DevicePtr * out, void* pointer, unsigned flags))                                 \
+  X(cuMemHostGetFlags, 3020, (unsigned* flags, void* pointer))                                                         \
+  X(cuMemAllocPitch, 3020, (DevicePtr * out, size_t* pitch, size_t width, size_t height, unsigned element))            \
+  X(cuMemAllocAsync, 11020, (DevicePtr * out, size_t bytes, Stream stream))                                            \
+  X(cuMemPoolDestroy, 11020, (Pool pool))                                                                              \
+  X(cuMemPoolSetAccess, 11020, (Pool pool, const MemAccess* list, size_t count))                                       \
+  X(cuMemGetAddressRange, 3020, (DevicePtr * begin, size_t* bytes, DevicePtr pointer))                                 \
+  X(cuMemAdvise, 12020, (DevicePtr pointer, size_t bytes, int advice, MemLocation location))                           \
+  X(cuMemPrefetchAsync, 12020, (DevicePtr pointer, size_t bytes, MemLocation location, unsigned flags, Stream stream)) \
+  X(cuPointerGetAttributes, 7000, (unsigned count, PointerAttribute* attributes, void** data, DevicePtr pointer))
+
+// Code: entries_library.cc.
+#define KP_EMULATOR_CODE_ENTRIES(X)                                                                                    \
+  X(cuModuleLoad, 2000, (ModuleHandle * module, const char* path))                                                     \
+  X(cuModuleLoadFatBinary, 2000, (ModuleHandle * module, const void* image))                                           \
+  X(cuModuleGetGlobal, 3020, (DevicePtr * address, size_t* bytes, ModuleHandle module, const char* name))              \
+  X(cuModuleGetLoadingMode, 11070, (int* mode))                                                                        \
+  X(cuFuncGetName, 12030, (const char** name, FunctionHandle function))                                                \
+  X(cuFuncGetModule, 11000, (ModuleHandle * module, FunctionHandle function))                                          \
+  X(cuLibraryLoadData, 12000,                                                                                          \
+    (Library * library, const void* image, JitOption* options, void** values, unsigned option_count,                   \
+     void* library_options, void** library_values, unsigned library_option_count))                                     \
+  X(cuLibraryUnload, 12000, (Library library))                                                                         \
+  X(cuLibraryGetKernel, 12000, (FunctionHandle * kernel, Library library, const char* name))                           \
+  X(cuLibraryGetModule, 12000, (ModuleHandle * module, Library library))                                               \
+  X(cuLibraryGetGlobal, 12000, (DevicePtr * address, size_t* bytes, Library library, const char* name))                \
+  X(cuKernelGetFunction, 12000, (FunctionHandle * function, FunctionHandle kernel))                                    \
+  X(cuKernelGetAttribute, 12000,                                                                                       \
+    (int* value, FunctionAttribute attribute, FunctionHandle kernel, DeviceHandle device))                             \
+  X(cuKernelSetAttribute, 12000, (FunctionAttribute attribute, int value, FunctionHandle kernel, DeviceHandle device)) \
+  X(cuLinkCreate, 6050, (unsigned count, JitOption* options, void** values, LinkState* state))                         \
+  X(cuLinkAddData, 6050,                                                                                               \
+    (LinkState state, int type, void* data, size_t size, const char* name, unsigned count, JitOption* options,         \
+     void** values))                                                                                                   \
+  X(cuLinkComplete, 5050, (LinkState state, void** image, size_t* size))                                               \
+  X(cuLinkDestroy, 5050, (LinkState state))                                                                            \
+  X(cuLaunchCooperativeKernel, 9000,                                                                                   \
+    (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,   \
+     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters))                                       \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                                                                 \
+    (int* count, FunctionHandle function, int threads, size_t dynamic_shared))                                         \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000,                                                        \
+    (int* count, FunctionHandle function, int threads, size_t dynamic_shared, unsigned flags))                         \
+  X(cuOccupancyMaxPotentialBlockSize, 6050,                                                                            \
+    (int* grid, int* threads, FunctionHandle function, BlockToShared shared_of, size_t dynamic_shared, int limit))     \
+  X(cuOccupancyAvailableDynamicSMemPerBlock, 10020, (size_t* bytes, FunctionHandle function, int blocks, int threads))
+
+#define KP_EMULATOR_ENTRIES(X)  \
+  KP_CUDA_ENTRIES(X)            \
+  KP_CUDA_OPTIONAL_ENTRIES(X)   \
+  KP_EMULATOR_OTHER_ENTRIES(X)  \
+  KP_EMULATOR_STREAM_ENTRIES(X) \
+  KP_EMULATOR_MEMORY_ENTRIES(X) \
+  KP_EMULATOR_CODE_ENTRIES(X)
 
 // The names in object files of functions that cuda.h gives a suffix.
-#define KP_EMULATOR_SUFFIXED_NAMES(X)      \
-  X(cuDeviceTotalMem_v2, cuDeviceTotalMem) \
-  X(cuCtxPushCurrent_v2, cuCtxPushCurrent) \
-  X(cuCtxPopCurrent_v2, cuCtxPopCurrent)   \
-  X(cuMemGetInfo_v2, cuMemGetInfo)         \
-  X(cuMemAlloc_v2, cuMemAlloc)             \
-  X(cuMemFree_v2, cuMemFree)               \
-  X(cuMemcpyHtoD_v2, cuMemcpyHtoD)         \
-  X(cuMemcpyDtoH_v2, cuMemcpyDtoH)         \
-  X(cuMemcpyDtoD_v2, cuMemcpyDtoD)         \
-  X(cuMemcpy2DAsync_v2, cuMemcpy2DAsync)   \
-  X(cuMemsetD8_v2, cuMemsetD8)             \
-  X(cuStreamDestroy_v2, cuStreamDestroy)   \
-  X(cuEventDestroy_v2, cuEventDestroy)     \
-  X(cuEventElapsedTime_v2, cuEventElapsedTime)
+#define KP_EMULATOR_SUFFIXED_NAMES(X)                          \
+  X(cuDeviceTotalMem_v2, cuDeviceTotalMem)                     \
+  X(cuCtxPushCurrent_v2, cuCtxPushCurrent)                     \
+  X(cuCtxPopCurrent_v2, cuCtxPopCurrent)                       \
+  X(cuMemGetInfo_v2, cuMemGetInfo)                             \
+  X(cuMemAlloc_v2, cuMemAlloc)                                 \
+  X(cuMemFree_v2, cuMemFree)                                   \
+  X(cuMemcpyHtoD_v2, cuMemcpyHtoD)                             \
+  X(cuMemcpyDtoH_v2, cuMemcpyDtoH)                             \
+  X(cuMemcpyDtoD_v2, cuMemcpyDtoD)                             \
+  X(cuMemcpy2DAsync_v2, cuMemcpy2DAsync)                       \
+  X(cuMemsetD8_v2, cuMemsetD8)                                 \
+  X(cuStreamDestroy_v2, cuStreamDestroy)                       \
+  X(cuEventDestroy_v2, cuEventDestroy)                         \
+  X(cuEventElapsedTime_v2, cuEventElapsedTime)                 \
+  X(cuDeviceGetUuid_v2, cuDeviceGetUuid)                       \
+  X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease)   \
+  X(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags) \
+  X(cuStreamBeginCapture_v2, cuStreamBeginCapture)             \
+  X(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo)         \
+  X(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync)                   \
+  X(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync)                   \
+  X(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync)                   \
+  X(cuMemcpy2D_v2, cuMemcpy2D)                                 \
+  X(cuMemsetD16_v2, cuMemsetD16)                               \
+  X(cuMemsetD32_v2, cuMemsetD32)                               \
+  X(cuMemAllocHost_v2, cuMemAllocHost)                         \
+  X(cuMemHostRegister_v2, cuMemHostRegister)                   \
+  X(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer)   \
+  X(cuMemAllocPitch_v2, cuMemAllocPitch)                       \
+  X(cuMemGetAddressRange_v2, cuMemGetAddressRange)             \
+  X(cuMemAdvise_v2, cuMemAdvise)                               \
+  X(cuMemPrefetchAsync_v2, cuMemPrefetchAsync)                 \
+  X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                   \
+  X(cuLinkCreate_v2, cuLinkCreate)                             \
+  X(cuLinkAddData_v2, cuLinkAddData)
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_ENTRIES_H_

@@ -7,8 +7,10 @@
 #include <thread>
 
 #include "driver/counting.h"
+#include "driver/findings.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
+#include "driver/library.h"
 #include "driver/machine.h"
 #include "driver/memory_view.h"
 #include "driver/occupancy.h"
@@ -135,14 +137,17 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
   std::optional<emulator::Counts> counts;
   if (Counting()) launch.counts = &counts.emplace(*launch.program);
+  const int arch = machine.Arch(context->device);
+  AddLaunch(arch, launch.program->name);
   try {
     machine.thread_instructions += Run(launch).thread_instructions;
-    if (counts) AddCounts(machine.Arch(context->device), launch, *counts);
+    if (counts) AddCounts(arch, launch, *counts);
     return kSuccess;
   } catch (const emulator::Fault& fault) {
     const Result result = ToResult(fault.kind);
     machine.reports[result] = fault.what();
     machine.told.erase(result);
+    AddFinding(arch, fault, static_cast<long>(launch.seed));
     if (launch.seed != 0) {
       machine.reports[result] +=
           " (warps ran in shuffled order; KERNPACK_EMULATOR_SEED=" + std::to_string(launch.seed) + " reproduces it)";
@@ -164,6 +169,7 @@ Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned opti
   Result result = ExtractPtx(image, Machine::Get().Arch(context->device), &ptx, &log);
   if (result == kSuccess) result = LoadModule(context, ptx, module, &log);
   Report(log, option_count, options, values);
+  if (result != kSuccess && !log.empty()) AddRefusal(log);
   if (result == kSuccess) Machine::Get().modules.insert(*module);
   return result;
 }
@@ -252,6 +258,7 @@ Result cuFuncGetParamInfo(FunctionHandle function, size_t index, size_t* offset,
 Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, void** parameters, void** extra) {
   StreamRef stream;
   if (const Result result = NeedStream(config->stream, &stream); result != kSuccess) return result;
+  if (const Result result = InContext(stream->context, &function); result != kSuccess) return result;
   if (extra != nullptr || function->module->context != stream->context) return kInvalidHandle;
   auto queued = std::make_shared<Queued>();
   queued->program = function->program;

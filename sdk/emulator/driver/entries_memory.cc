@@ -71,7 +71,7 @@ void RemoveBlock(uintptr_t address) {
   const auto found = machine.blocks.find(address);
   const Block& block = found->second;
   if (Counted(block.kind)) machine.used[block.device] -= Rounded(block.size);
-  munmap(block.backing, block.size);
+  if (!block.registered) munmap(block.backing, block.size);
   if (block.region.written != nullptr) {
     munmap(block.region.written, MapBytes(block.size));
     machine.freed.emplace_back(address, block.size);
@@ -265,6 +265,15 @@ Result cuPointerGetAttribute(void* value, PointerAttribute attribute, DevicePtr 
       return put(size_t{block->size});
     case kPointerMapped:
       return put(1U);
+    case kPointerSyncMemops:
+    case kPointerIsIpcCapable:
+      return put(0U);
+    case kPointerBufferId:
+      return put(static_cast<unsigned long long>(begin));  // addresses are never given twice
+    case kPointerAllowedHandleTypes:
+      return put(0ULL);
+    case kPointerMempool:
+      return put(block->pool);
   }
   return kInvalidValue;
 }

@@ -70,6 +70,10 @@ Result cuStreamWaitEvent(Stream handle, Event event, unsigned flags) {
   if (flags != 0) return kInvalidValue;
   if (event->captured) {
     stream->capture = kCaptureActive;  // it joins the capture
+    const StreamRef& begun = event->capturing;
+    if (begun != nullptr && begun != stream && begun->capture_id != 0) {
+      stream->origin = begun, stream->capture_mode = begun->capture_mode, stream->capture_id = begun->capture_id;
+    }
     return kSuccess;
   }
   std::vector<Point> after;
@@ -122,7 +126,10 @@ Result cuEventRecord(Event event, Stream handle) {
   if (const Result result = NeedEvent(event); result != kSuccess) return result;
   if (stream->context != event->context) return kInvalidHandle;
   event->captured = stream->capture == kCaptureActive;
-  if (event->captured) return kSuccess;
+  if (event->captured) {
+    event->capturing = stream->origin != nullptr ? stream->origin : stream;
+    return kSuccess;
+  }
   const Result result = Enqueue(stream, [event] {
     if (Machine::Get().events.count(event) != 0) event->milliseconds = Now();
     return kSuccess;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "driver/findings.h"
 #include "driver/machine.h"
 
 namespace kernpack::cuda {
@@ -124,5 +125,6 @@ extern "C" __attribute__((visibility("default"))) Result kernpack::cuda::cuGetPr
     *status = kProcFound;
     return kSuccess;
   }
+  AddMissing(name, false);
   return kNotFound;
 }

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "driver/findings.h"
+
 namespace kernpack::cuda {
 
 Machine& Machine::Get() {
@@ -23,7 +25,10 @@ void Machine::Reset() {
   for (Event event : events) delete event;
   for (ModuleHandle module : modules) delete module;
   for (Pool pool : pools) delete pool;
+  for (Graph graph : graphs) delete graph;
+  for (Library library : libraries) delete library;
   blocks.clear(), used.clear(), events.clear(), modules.clear(), pools.clear(), contexts.clear();
+  default_pools.clear(), graphs.clear(), libraries.clear();
   hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear(), told.clear();
   archs = {90, 80};
   initialised = false;
@@ -78,6 +83,7 @@ Result UnknownStream(Context context, Stream handle) {
         "crashes the process. Every later call fails.\n",
         static_cast<void*>(handle));
     context->broken = kInvalidHandle;
+    AddFinding("stream", "a call got a stream that was destroyed or never was: on a GPU this crashes the process");
   }
   return kInvalidHandle;
 }
@@ -130,7 +136,7 @@ Result RefuseCaptured(const StreamRef& stream) {
 Result Enqueue(const StreamRef& stream, std::function<Result()> run, std::vector<Point> after) {
   if (stream->capture == kCaptureInvalidated) return kStreamCaptureInvalidated;
   if (stream->capture == kCaptureActive) {
-    stream->graph.push_back(std::move(run));
+    (stream->origin != nullptr ? stream->origin : stream)->graph.push_back(std::move(run));
     return kSuccess;
   }
   Context context = stream->context;

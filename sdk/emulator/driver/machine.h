@@ -56,12 +56,19 @@ struct StreamOpaque : std::enable_shared_from_this<StreamOpaque> {
   CaptureStatus capture = kCaptureNone;
   CaptureMode capture_mode = kCaptureModeGlobal;
   std::vector<std::function<Result()>> graph;
+  unsigned long long capture_id = 0;
+  StreamRef origin;  // of a stream that joined another's capture; that one keeps the work
+};
+
+struct GraphOpaque {
+  std::vector<std::function<Result()>> work;
 };
 
 struct EventOpaque {
   Context context = nullptr;
   bool timing = false;
   bool captured = false;
+  StreamRef capturing;  // the stream whose capture it belongs to
   Point recorded;
   double milliseconds = 0;
 };
@@ -84,6 +91,7 @@ struct Block {
   bool free_queued;   // a second release is an error
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
+  bool registered = false;    // the program's own memory
 };
 
 struct FunctionOpaque {
@@ -93,7 +101,14 @@ struct FunctionOpaque {
   bool large_clusters = false;
 };
 
+// Code that is loaded into each context when it is first used there.
+struct LibraryOpaque {
+  std::map<int, std::string> ptx;  // by architecture
+  std::map<Context, ModuleHandle> modules;
+};
+
 struct ModuleOpaque {
+  Library library = nullptr;
   Context context = nullptr;
   int ptx_arch = 0;
   std::map<std::string, std::unique_ptr<FunctionOpaque>> functions;
@@ -126,6 +141,9 @@ struct Machine {
   std::set<Event> events;
   std::set<ModuleHandle> modules;
   std::set<Pool> pools;
+  std::map<int, Pool> default_pools;  // by device
+  std::set<Graph> graphs;             // those that can be launched too
+  std::set<Library> libraries;
   std::vector<int> archs;                              // of the devices: 90 is sm_90; the last one's for all others
   std::deque<std::pair<uintptr_t, uint64_t>> freed;    // allocations that were, the newest last
   std::deque<std::string> texts;                       // that callers hold

@@ -38,7 +38,13 @@ void Fail(const Warp& warp, const Instruction& instruction, uint32_t lane, Fault
   std::string text = "kernel " + block.program->name + ", " + BlockText(warp) + ", ";
   text += ThreadText(warp, lane) + Text(", PTX line %u", source.line);
   if (source.file_line != 0) text += Text(" (%s:%u)", source.file.c_str(), source.file_line);
-  throw Fault(kind, text + ": " + source.op + " " + what);
+  Place place{block.program->name, source.op, source.file, {}, {}, source.line, source.file_line};
+  block.At(warp.rank, place.block);
+  const uint32_t* size = block.launch->block;
+  const uint32_t thread = warp.in_block * kLanes + lane;
+  place.thread[0] = thread % size[0], place.thread[1] = thread / size[0] % size[1];
+  place.thread[2] = thread / size[0] / size[1];
+  throw Fault(kind, text + ": " + source.op + " " + what, std::move(place));
 }
 
 }  // namespace kernpack::emulator

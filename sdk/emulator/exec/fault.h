@@ -5,11 +5,19 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace kernpack::emulator {
 
 struct Warp;
 struct Instruction;
+
+// Where a fault happened, for programs that read findings.
+struct Place {
+  std::string kernel, op, file;  // `file` is empty without line information
+  uint32_t block[3] = {}, thread[3] = {};
+  uint32_t line = 0, file_line = 0;  // of the PTX, and of `file`
+};
 
 struct Fault : std::runtime_error {
   enum class Kind : uint8_t {
@@ -24,8 +32,10 @@ struct Fault : std::runtime_error {
     kTimeout,
     kInterrupted,
   };
-  Fault(Kind what, const std::string& text) : std::runtime_error(text), kind(what) {}
+  Fault(Kind what, const std::string& text, Place where = {})
+      : std::runtime_error(text), kind(what), place(std::move(where)) {}
   Kind kind;
+  Place place;
 };
 
 // Throws a Fault whose text names the kernel, block, thread, instruction and line: `lane` is the thread's.

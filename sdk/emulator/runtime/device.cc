@@ -34,7 +34,7 @@ const Entries& Driver() {
     ProcAddressStatus status{};
 #define KP_RUNTIME_FIND_(name, version, parameters) \
   cuGetProcAddress_v2(#name, reinterpret_cast<void**>(&made.name), version, 0, &status);
-    KP_CUDA_ENTRIES(KP_RUNTIME_FIND_)
+    KP_EMULATOR_ENTRIES(KP_RUNTIME_FIND_)
 #undef KP_RUNTIME_FIND_
     return made;
   }();

@@ -64,6 +64,8 @@ Error Said(Error error, const std::string& detail) {
   return error;
 }
 
+void ForgetError() { t_last = {}; }
+
 }  // namespace kernpack::cuda::runtime
 
 using namespace kernpack::cuda::runtime;

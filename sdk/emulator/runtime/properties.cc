@@ -16,7 +16,8 @@ int Fact(DeviceAttribute attribute, int device) {
 
 size_t Bytes(DeviceAttribute attribute, int device) { return static_cast<size_t>(Fact(attribute, device)); }
 
-void Fill(int device, DeviceProperties* to) {
+template <class Properties>
+void Fill(int device, Properties* to) {
   to->shared_bytes = Bytes(kMaxSharedMemoryPerBlock, device);
   to->registers = Fact(kMaxRegistersPerBlock, device);
   to->warp_size = Fact(kWarpSize, device);
@@ -46,6 +47,26 @@ void Fill(int device, DeviceProperties* to) {
   to->cluster_launch = Fact(kClusterLaunch, device);
 }
 
+template <class Properties>
+Error Describe(Properties* to, int device) {
+  if (to == nullptr) return Said(kInvalidValue);
+  if (const auto result = Driver().cuInit(0); result != kSuccess) return Said(result);
+  DeviceHandle handle = 0;
+  if (const auto result = Driver().cuDeviceGet(&handle, device); result != kSuccess) return Said(result);
+  *to = {};
+  Driver().cuDeviceGetName(to->name, sizeof to->name, handle);
+  Driver().cuDeviceTotalMem(&to->global_bytes, handle);
+  Uuid uuid{};
+  Driver().cuDeviceGetUuid(&uuid, handle);
+  std::copy_n(uuid.bytes, sizeof uuid, to->uuid);
+  to->bus_bits = Fact(kGlobalMemoryBusWidth, device);
+  to->pci_bus = device + 1;
+  to->texture_alignment = 512, to->texture_pitch_alignment = 32, to->surface_alignment = 512;
+  to->async_engines = 1, to->maps_host_memory = 1;
+  Fill(device, to);
+  return kSuccess;
+}
+
 struct Kernel {
   int device, max_threads;
   size_t static_shared;
@@ -67,15 +88,13 @@ Error GetKernel(const void* host, Kernel* out) {
 using namespace kernpack::cuda::runtime;
 using namespace kernpack::cuda;
 
-KP_RUNTIME_API Error cudaGetDeviceProperties(DeviceProperties* to, int device) {
-  if (to == nullptr) return Said(kInvalidValue);
-  if (const auto result = Driver().cuInit(0); result != kSuccess) return Said(result);
-  DeviceHandle handle = 0;
-  if (const auto result = Driver().cuDeviceGet(&handle, device); result != kSuccess) return Said(result);
-  *to = {};
-  Driver().cuDeviceGetName(to->name, sizeof to->name, handle);
-  Driver().cuDeviceTotalMem(&to->global_bytes, handle);
-  Fill(device, to);
+KP_RUNTIME_API Error cudaGetDeviceProperties(DeviceProperties* to, int device) { return Describe(to, device); }
+// The name in programs that were compiled with CUDA 12.
+KP_RUNTIME_API Error cudaGetDeviceProperties_v2(DeviceProperties12* to, int device) {
+  const Error error = Describe(to, device);
+  if (error != kSuccess) return error;
+  to->clock_khz = Fact(kClockRate, device);
+  to->memory_clock_khz = Fact(kMemoryClockRate, device);
   return kSuccess;
 }
 

@@ -35,6 +35,19 @@ bool IsLoaded(ModuleHandle module) {
   return Machine::Get().modules.count(module) != 0;
 }
 
+// Kernels that cudaLibraryGetKernel returns take the place of a host's address.
+bool IsLibraryKernel(const void* host) {
+  const std::lock_guard lock(Machine::Get().mutex);
+  for (const Library library : Machine::Get().libraries) {
+    for (const auto& [context, module] : library->modules) {
+      for (const auto& [name, function] : module->functions) {
+        if (function.get() == host) return true;
+      }
+    }
+  }
+  return false;
+}
+
 // The module of the binary in the current context.
 Error FindModule(Binary* binary, ModuleHandle* out) {
   Context context = nullptr;
@@ -47,7 +60,10 @@ Error FindModule(Binary* binary, ModuleHandle* out) {
   char log[2000] = "";
   JitOption options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CaptureMode mode = kCaptureModeRelaxed;  // NVIDIA's library loads code in a capture, too
+  Driver().cuThreadExchangeStreamCaptureMode(&mode);
   const Result result = Driver().cuModuleLoadDataEx(out, binary->image, 2, options, values);
+  Driver().cuThreadExchangeStreamCaptureMode(&mode);
   if (result != kSuccess) return Said(result, log);
   binary->modules[context] = *out;
   return kSuccess;
@@ -65,6 +81,10 @@ Error ModuleWith(const std::unordered_map<const void*, Symbol>& symbols, const v
 }  // namespace
 
 Error FindFunction(const void* host, FunctionHandle* out) {
+  if (IsLibraryKernel(host)) {
+    *out = static_cast<FunctionHandle>(const_cast<void*>(host));
+    return Ready();
+  }
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
   const Symbol* symbol = nullptr;
@@ -100,6 +120,8 @@ KP_RUNTIME_API void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(&registry.binaries.back());
 }
 KP_RUNTIME_API void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
+// Of a binary with __managed__ variables, at their first use.
+KP_RUNTIME_API char __cudaInitModule(void** /*handle*/) { return 1; }
 
 // Of an object that is unloaded. Its code stays on the device: at the end of the process nothing may be called there any more.
 KP_RUNTIME_API void __cudaUnregisterFatBinary(void** handle) {

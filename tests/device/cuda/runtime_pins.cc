@@ -24,6 +24,17 @@ static_assert(offsetof(FunctionAttributes, registers) == offsetof(cudaFuncAttrib
 static_assert(offsetof(FunctionAttributes, max_dynamic_shared_bytes) ==
               offsetof(cudaFuncAttributes, maxDynamicSharedSizeBytes));
 
+#if CUDART_VERSION >= 12000 && CUDART_VERSION < 13000
+static_assert(sizeof(DeviceProperties12) == sizeof(cudaDeviceProp));
+static_assert(offsetof(DeviceProperties12, clock_khz) == offsetof(cudaDeviceProp, clockRate));
+static_assert(offsetof(DeviceProperties12, multiprocessors) == offsetof(cudaDeviceProp, multiProcessorCount));
+static_assert(offsetof(DeviceProperties12, memory_clock_khz) == offsetof(cudaDeviceProp, memoryClockRate));
+static_assert(offsetof(DeviceProperties12, managed_memory) == offsetof(cudaDeviceProp, managedMemory));
+static_assert(offsetof(DeviceProperties12, shared_optin_bytes) == offsetof(cudaDeviceProp, sharedMemPerBlockOptin));
+static_assert(offsetof(DeviceProperties12, memory_pools) == offsetof(cudaDeviceProp, memoryPoolsSupported));
+static_assert(offsetof(DeviceProperties12, cluster_launch) == offsetof(cudaDeviceProp, clusterLaunch));
+#endif
+
 #if CUDART_VERSION >= 13000  // whose cudaDeviceProp it is
 static_assert(sizeof(DeviceProperties) == sizeof(cudaDeviceProp));
 #define KP_PIN_PROPERTY(ours, theirs)                                                   \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -92,6 +93,51 @@ def test_a_seed_is_handed_on() -> None:
     )
 
 
+def test_the_report_has_what_kernels_did(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = _run("--report", report, "--", sys.executable, "-c", _MISTAKES, "race")
+    assert done.returncode == 1
+    written = json.loads(report.read_text(encoding="utf-8"))
+    assert written["command"] == [sys.executable, "-c", _MISTAKES, "race"]
+    assert (written["version"], written["status"]) == (1, 1)
+    (finding,) = written["findings"]
+    assert (finding["kind"], finding["kernel"], finding["instruction"]) == ("race", "k", "st.shared.u32")
+    assert finding["thread"][0] != 0
+    assert (
+        f"kernel k, block (0, 0, 0), thread ({finding['thread'][0]}, 0, 0), PTX line {finding['ptx_line']}"
+        in finding["message"]
+    )
+    assert written["kernels"] == [{"name": "k", "device": "sm_90", "launches": 1, "findings": 1}]
+
+
+def test_the_report_says_what_a_program_asked_for_in_vain(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    program = """if True:
+        import ctypes
+        driver, entry, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+        driver.cuInit(0)
+        assert [driver.cuGraphicsMapResources(1, None, None) for _ in range(3)] == [801] * 3
+        assert driver.cuGetProcAddress_v2(b"cuNoSuchFunction", ctypes.byref(entry), 13000, ctypes.c_uint64(0), None) == 500
+        context = ctypes.c_void_p()
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+        driver.cuCtxSetCurrent(context)
+        assert driver.cuModuleLoadData(ctypes.byref(module), b".version 8.0 .target sm_80 .entry k() { no.such.thing; }") != 0
+    """
+    done = _run("--report", report, "--", sys.executable, "-c", program, check=True)
+    assert done.stderr == (
+        "kernpack_cuda_emulator: cuGraphicsMapResources was called, and the emulated device doesn't have it; the call returned 801, "
+        "not supported\n"
+    )
+    written = json.loads(report.read_text(encoding="utf-8"))
+    assert written["missing"] == [
+        {"function": "cuGraphicsMapResources", "calls": 3},
+        {"function": "cuNoSuchFunction", "calls": 0},
+    ]
+    (refused,) = written["refused"]
+    assert "PTX line 1" in refused
+    assert written["findings"] == written["kernels"] == []
+
+
 def test_the_exit_status_is_the_programs() -> None:
     assert _run("--", sys.executable, "-c", "raise SystemExit(3)").returncode == 3
     assert _run("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137
@@ -99,7 +145,7 @@ def test_the_exit_status_is_the_programs() -> None:
 
 def test_what_a_program_needed_is_gone_afterwards() -> None:
     folder = _run(
-        "--", sys.executable, "-c", "import os; print(os.environ['TRITON_LIBCUDA_PATH'])", check=True
+        "--", sys.executable, "-c", "import os; print(os.environ['TRITON_PTXAS_PATH'])", check=True
     ).stdout.strip()
     assert folder
     assert not os.path.exists(folder)
@@ -113,6 +159,11 @@ def test_what_a_program_needed_is_gone_afterwards() -> None:
             ("--check", "speed", "--", "true"),
             "--check: expected races and init, separated by a comma, or none; got 'speed'",
         ),
+        (
+            ("--device", "sm_90,h100", "--", "true"),
+            "--device: expected architectures such as sm_90, separated by commas; got 'h100'",
+        ),
+        (("--seed", "soon", "--", "true"), "--seed: expected a number below 1000000000, or random; got 'soon'"),
     ],
 )
 def test_a_wrong_command_line_is_refused(words: tuple[str, ...], said: str) -> None:

@@ -1,0 +1,104 @@
+// Capture and graphs. A graph keeps its work in the order in which it was captured, which no dependency contradicts.
+#include <algorithm>
+
+#include "driver/machine.h"
+
+namespace kernpack::cuda {
+namespace {
+
+constexpr auto kCaptureUnmatched = static_cast<Result>(903);  // CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
+constexpr auto kIllegalState = static_cast<Result>(401);      // CUDA_ERROR_ILLEGAL_STATE
+
+bool IsGraph(Graph graph) { return Machine::Get().graphs.count(graph) != 0; }
+
+// A graph that can be launched is a copy.
+Graph AsGraph(GraphExec exec) { return reinterpret_cast<Graph>(exec); }
+
+Result DestroyGraph(Graph graph) {
+  if (Machine::Get().graphs.erase(graph) == 0) return kInvalidValue;
+  delete graph;
+  return kSuccess;
+}
+
+}  // namespace
+
+Result cuStreamBeginCapture(Stream handle, CaptureMode mode) {
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  if (stream == stream->context->legacy) return kStreamCaptureUnsupported;
+  if (mode < kCaptureModeGlobal || mode > kCaptureModeRelaxed) return kInvalidValue;
+  if (stream->capture != kCaptureNone) return kIllegalState;
+  static unsigned long long last = 0;
+  stream->capture = kCaptureActive;
+  stream->capture_mode = mode;
+  stream->capture_id = ++last;
+  stream->graph.clear();
+  return kSuccess;
+}
+
+Result cuStreamEndCapture(Stream handle, Graph* graph) {
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  *graph = nullptr;
+  if (stream->capture == kCaptureNone) return kIllegalState;
+  if (stream->origin != nullptr) return kCaptureUnmatched;
+  bool broken = stream->capture == kCaptureInvalidated;
+  for (const StreamRef& joined : stream->context->streams) {
+    if (joined->origin != stream) continue;
+    broken = broken || joined->capture == kCaptureInvalidated;
+    joined->origin = nullptr, joined->capture = kCaptureNone, joined->capture_id = 0;
+  }
+  stream->capture = kCaptureNone, stream->capture_id = 0;
+  auto work = std::move(stream->graph);
+  stream->graph.clear();
+  if (broken) return kStreamCaptureInvalidated;
+  *graph = new GraphOpaque{std::move(work)};
+  Machine::Get().graphs.insert(*graph);
+  return kSuccess;
+}
+
+Result cuStreamGetCaptureInfo(Stream handle, CaptureStatus* status, unsigned long long* id, Graph* graph,
+                              const void** dependencies, const void** edges, size_t* count) {
+  if (const Result result = cuStreamIsCapturing(handle, status); result != kSuccess) return result;
+  StreamRef stream;
+  if (handle != nullptr) {
+    if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  }
+  if (id != nullptr) *id = stream != nullptr ? stream->capture_id : 0;
+  if (graph != nullptr) *graph = nullptr;  // it is made when the capture ends
+  if (dependencies != nullptr) *dependencies = nullptr;
+  if (edges != nullptr) *edges = nullptr;
+  if (count != nullptr) *count = 0;
+  return kSuccess;
+}
+
+Result cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long /*flags*/) {
+  if (!IsGraph(graph)) return kInvalidValue;
+  auto* const made = new GraphOpaque(*graph);
+  Machine::Get().graphs.insert(made);
+  *exec = reinterpret_cast<GraphExec>(made);
+  return kSuccess;
+}
+
+Result cuGraphLaunch(GraphExec exec, Stream handle) {
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  if (!IsGraph(AsGraph(exec))) return kInvalidValue;
+  for (const auto& work : AsGraph(exec)->work) {
+    if (const Result result = Enqueue(stream, work); result != kSuccess) return result;
+  }
+  return kSuccess;
+}
+
+// Their number; nodes have no handles here.
+Result cuGraphGetNodes(Graph graph, void** nodes, size_t* count) {
+  if (!IsGraph(graph)) return kInvalidValue;
+  if (nodes != nullptr) return kNotSupported;
+  *count = graph->work.size();
+  return kSuccess;
+}
+
+Result cuGraphExecDestroy(GraphExec exec) { return DestroyGraph(AsGraph(exec)); }
+Result cuGraphDestroy(Graph graph) { return DestroyGraph(graph); }
+
+}  // namespace kernpack::cuda

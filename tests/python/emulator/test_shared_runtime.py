@@ -1,0 +1,61 @@
+"""A program that nvcc links to libcudart.so, on the emulated device: ours takes the place of NVIDIA's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.emulated import without_emulator
+
+pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+pytestmark = pytest.mark.skipif(
+    shutil.which("nvcc") is None, reason="no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI"
+)
+SOURCE = Path(__file__).with_name("shared_runtime.cu")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("shared") / "program"
+    subprocess.run(
+        ["nvcc", "-std=c++17", "-arch=compute_80", "-lineinfo", "-cudart", "shared", "-o", built, SOURCE],
+        check=True, timeout=600,
+    )  # fmt: skip
+    return built
+
+
+def _run(program: Path, part: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kernpack_cuda_emulator", "run", "--device", "sm_90,sm_80", *words, "--", program, part],
+        env=without_emulator(), capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", ["launches", "rows", "memory", "graphs", "devices"])
+def test_a_part_of_the_library(program: Path, part: str) -> None:
+    done = _run(program, part)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{part}: done\n", "")
+
+
+def test_an_error_of_a_kernel_has_its_line(program: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = _run(program, "bounds", "--report", report)
+    assert done.returncode == 1
+    number = next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if "values[i] += by" in line)
+    assert "cudaErrorIllegalAddress: an illegal memory access was encountered: kernel" in done.stdout
+    (finding,) = json.loads(report.read_text())["findings"]
+    assert (finding["kind"], finding["thread"], finding["line"]) == ("address", [31, 0, 0], number)
+    assert Path(finding["file"]).name == SOURCE.name
+
+
+def test_a_function_that_is_missing_says_its_name_once(program: Path) -> None:
+    done = _run(program, "missing")
+    assert (done.returncode, done.stdout) == (0, "missing: done\n")
+    assert done.stderr == (
+        "kernpack_cuda_emulator: cudaDestroyExternalMemory was called, and the emulated device doesn't have it; the call returned 801, "
+        "not supported\n"
+    )
