@@ -8,6 +8,13 @@ namespace kernpack::cuda {
 
 // CUlimit: how much of the device some features of kernels may use.
 enum Limit : int { kStackSize = 0, kPrintfFifoSize = 1, kMallocHeapSize = 2 };
+// CUtensorMapDataType, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill: as numbers, of
+// which entries_tensor_map.cc says which there are.
+enum TensorMapType : int {};
+enum TensorMapInterleave : int {};
+enum TensorMapSwizzle : int {};
+enum TensorMapPromotion : int {};
+enum TensorMapFill : int {};
 // CUfunc_cache, a hint.
 enum CacheConfig : int {};
 using Graph = struct GraphOpaque*;
@@ -39,6 +46,10 @@ struct MemAccess {
   X(cuStreamCreate, 2000, (Stream * stream, unsigned flags))                                                         \
   X(cuModuleLoadData, 2000, (ModuleHandle * module, const void* image))                                              \
   X(cuFuncSetCacheConfig, 3000, (FunctionHandle function, CacheConfig config))                                       \
+  X(cuTensorMapEncodeTiled, 12000,                                                                                   \
+    (void* map, TensorMapType type, unsigned rank, void* address, const unsigned long long* dims,                    \
+     const unsigned long long* strides, const unsigned* box, const unsigned* steps, TensorMapInterleave interleave,  \
+     TensorMapSwizzle swizzle, TensorMapPromotion promotion, TensorMapFill fill))                                    \
   X(cuOccupancyMaxActiveClusters, 11070, (int* clusters, FunctionHandle function, const LaunchConfig* config))       \
   X(cuLaunchKernel, 4000,                                                                                            \
     (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \

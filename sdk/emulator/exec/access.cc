@@ -4,6 +4,7 @@
 
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/memory_ops.h"
 #include "exec/warp.h"
 #include "exec/taint.h"
 
@@ -204,6 +205,10 @@ void Locate(Warp& warp, const Instruction& instruction, const uint64_t* addresse
     case Space::kShared:
       InShared(warp, instruction, access);
       if (block.copies_under_way != 0) NeedArrived(warp, instruction, *access);
+      if (block.reads.any() && access->kind != AccessKind::kRead) {
+        for (uint32_t left = access->mask; left != 0; left &= left - 1)
+          NeedUnread(warp, instruction, access->address[First(left)], access->bytes, First(left));
+      }
       if (!block.launch->checks.uninitialised || access->kind == AccessKind::kWrite) return;
       if (access->kind == AccessKind::kRead) return NoteUnwritten(&warp, instruction, access);
       return CheckWritten(warp, instruction, *access, block.shared_written.data(), 0, "shared");
@@ -236,6 +241,35 @@ void Wrote(Warp& warp, const Instruction& /*instruction*/, const Access& access)
     const Region* region = FindRegion(block, access.address[l]);
     if (region->written != nullptr) MarkWritten(region->written, access.address[l] - region->begin, access.bytes);
   }
+}
+
+void NeedFenced(const Warp& warp, const Instruction& instruction, uint64_t address, uint32_t bytes, uint32_t lane) {
+  const RaceShadow::Conflict conflict = warp.block->races.Unfenced(warp, address, bytes);
+  if (!conflict.found) return;
+  const Source& other = warp.block->program->sources[conflict.other_statement];
+  const Warp& there = warp.block->warps[conflict.other / kLanes];
+  Fail(
+      warp, instruction, lane, Fault::Kind::kRace,
+      Text("reads %u bytes of shared memory at 0x%llx through the async proxy, which %s wrote at PTX line %u (%s) with "
+           "no fence.proxy.async in between",
+           bytes, static_cast<unsigned long long>(address), ThreadText(warp, there, conflict.other % kLanes).c_str(),
+           other.line, other.op.c_str()));
+}
+
+void NeedUnread(const Warp& warp, const Instruction& instruction, uint64_t address, uint32_t bytes, uint32_t lane) {
+  const AsyncRead* const read = warp.block->reads.Find(address, bytes);
+  if (read == nullptr) return;
+  const Source& source = warp.block->program->sources[read->statement];
+  Fail(warp, instruction, lane, Fault::Kind::kRace,
+       Text("writes %u bytes of shared memory at 0x%llx, which PTX line %u (%s) by %s may still be reading: %s has to "
+            "come first",
+            bytes, static_cast<unsigned long long>(address), source.line, source.op.c_str(),
+            ThreadText(warp, warp.block->warps[read->warp], read->lane).c_str(), read->end));
+}
+
+void RunProxyFence(Warp& warp, const Instruction& /*i*/, uint32_t /*mask*/) {
+  warp.block->races.FenceProxy(warp);
+  ++warp.clock;
 }
 
 bool RacesChecked(const Warp& warp, Space space) { return space == Space::kShared && warp.block->launch->checks.races; }

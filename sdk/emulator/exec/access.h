@@ -37,6 +37,10 @@ inline void CheckRaces(Warp& warp, const Instruction& instruction, const Access&
   CheckRaces(warp, instruction, access.kind, access.address[lane], access.bytes, lane, same);
 }
 bool RacesChecked(const Warp& warp, Space space);
+// Throws Fault where a lane lets the async proxy read a write that no fence.proxy.async has covered.
+void NeedFenced(const Warp& warp, const Instruction& instruction, uint64_t address, uint32_t bytes, uint32_t lane);
+// Throws Fault where a lane writes what wgmma or a copy in bulk may still be reading.
+void NeedUnread(const Warp& warp, const Instruction& instruction, uint64_t address, uint32_t bytes, uint32_t lane);
 
 // The space of a generic address.
 Space GetWindow(uint64_t address);

@@ -59,10 +59,19 @@ uint64_t AddSmall(uint64_t a, uint64_t b, uint64_t) {
   return out;
 }
 
+// A NaN gives way to a number.
+template <class S, bool kGreater>
+uint64_t ChooseSmall(uint64_t a, uint64_t b, uint64_t) {
+  const double x = S::Read(uint16_t(a)), y = S::Read(uint16_t(b));
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? b : a;
+  return (kGreater ? x < y : x > y) ? b : a;
+}
+
 struct Named {
   std::string_view operation;
   std::string_view type;
   Update update;
+  bool in_bulk = false;  // of cp.reduce.async.bulk alone
 };
 constexpr Named kUpdates[] = {
     {"add", "u32", ApplyAdd<uint32_t>},
@@ -96,6 +105,10 @@ constexpr Named kUpdates[] = {
     {"cas", "b16", ApplyCompareExchange},
     {"cas", "b32", ApplyCompareExchange},
     {"cas", "b64", ApplyCompareExchange},
+    {"min", "f16", ChooseSmall<Half, false>, true},
+    {"max", "f16", ChooseSmall<Half, true>, true},
+    {"min", "bf16", ChooseSmall<Brain, false>, true},
+    {"max", "bf16", ChooseSmall<Brain, true>, true},
 };
 
 template <class T>
@@ -110,13 +123,22 @@ uint64_t Exchange(uint8_t* at, Update update, uint64_t b, uint64_t c) {
 
 }  // namespace
 
-bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant) {
+bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant, bool in_bulk) {
   for (size_t i = 0; i < std::size(kUpdates); ++i) {
-    if (kUpdates[i].operation != operation || kUpdates[i].type != type) continue;
+    if (kUpdates[i].operation != operation || kUpdates[i].type != type || (kUpdates[i].in_bulk && !in_bulk)) continue;
     *variant = static_cast<uint8_t>(i);
     return true;
   }
   return false;
+}
+
+void UpdateMemory(uint8_t variant, uint32_t bytes, uint8_t* at, const uint8_t* by) {
+  const Update update = kUpdates[variant].update;
+  uint64_t value = 0;
+  std::memcpy(&value, by, bytes);
+  if (bytes == 2) Exchange<uint16_t>(at, update, value, 0);
+  if (bytes == 4) Exchange<uint32_t>(at, update, value, 0);
+  if (bytes == 8) Exchange<uint64_t>(at, update, value, 0);
 }
 
 void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -154,6 +176,7 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
       }
     }
     Wrote(warp, i, access);
+    ++warp.effects;
   }
 }
 

@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "exec/address_space.h"
+#include "exec/async_reads.h"
 #include "exec/bulk.h"
 #include "exec/counts.h"
 #include "exec/mbarrier.h"
 #include "exec/race.h"
 #include "exec/warp.h"
+#include "exec/warp_group.h"
 #include "program/program.h"
 
 namespace kernpack::emulator {
@@ -80,6 +82,8 @@ struct Block {
   Counts* counts = nullptr;  // of the blocks that one thread of the host runs
   uint32_t copies_under_way = 0;
   std::vector<Bulk> bulks;
+  AsyncReads reads;
+  std::vector<WarpGroup> warp_groups;  // of each block; empty for kernels without wgmma
   uint32_t cluster_arrivals = 0;  // of warps at barriers of clusters that haven't opened yet
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;

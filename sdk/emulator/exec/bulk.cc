@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exec/access.h"
+#include "exec/bulk_access.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/warp.h"
@@ -12,15 +12,27 @@
 namespace kernpack::emulator {
 namespace {
 
-constexpr uint32_t kUnit = 16;  // bytes, of addresses and sizes
-
 uint32_t Word(const Warp& warp, uint32_t slot, uint32_t lane) {
   return reinterpret_cast<const uint32_t*>(warp.registers + slot)[lane];
 }
 
-// One lane's address, in the space.
-Access LocateOne(Warp& warp, const Instruction& i, uint32_t lane, AccessKind kind, uint32_t bytes,
-                 uint32_t align = kUnit) {
+// Out of shared memory. It's done at once; its source has to stay as it is until the thread has waited.
+void Store(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, const Access& source) {
+  const Access to = LocateOne(warp, i, lane, AccessKind::kWrite, bytes);
+  CountBytes(warp, i, to.space, to.kind, to.address[lane], bytes);
+  ReadForBulk(warp, i, lane, source);
+  if (i.count == 0) {
+    std::memcpy(to.host[lane], source.host[lane], bytes);
+  } else {
+    for (uint32_t at = 0; at < bytes; at += i.count)
+      UpdateMemory(i.variant, i.count, to.host[lane] + at, source.host[lane] + at);
+  }
+  Wrote(warp, i, to);
+}
+
+}  // namespace
+
+Access LocateOne(Warp& warp, const Instruction& i, uint32_t lane, AccessKind kind, uint32_t bytes, uint32_t align) {
   uint64_t addresses[kLanes];
   Addresses(warp, i, addresses);
   Access access;
@@ -32,48 +44,48 @@ Access LocateOne(Warp& warp, const Instruction& i, uint32_t lane, AccessKind kin
   return access;
 }
 
-// The instruction as one whose address is its source, or its mbarrier. Program::extra has, for each, the displacement and the bytes of
-// an address.
-Instruction Other(const Warp& warp, const Instruction& i, Space space, uint32_t operand, uint32_t index) {
-  const uint32_t* extra = warp.block->program->extra.data() + i.extra + 2 * index;
+Instruction WithAddress(const Warp& warp, const Instruction& i, uint32_t operand, uint32_t index) {
+  const uint32_t* extra = warp.block->program->extra.data() + i.extra + kAddressWords * index;
   Instruction out = i;
-  out.space = space;
   out.op[0] = i.op[operand];
   out.displacement = static_cast<int32_t>(extra[0]);
   out.op[7] = extra[1];
+  out.space = static_cast<Space>(extra[2]);
   return out;
 }
 
-// As accesses of whole warps, 16 bytes a thread.
-void CountBytes(const Warp& warp, const Instruction& i, uint32_t lane, const Access& all) {
+void CountBytes(const Warp& warp, const Instruction& i, Space space, AccessKind kind, uint64_t address, uint32_t bytes,
+                uint32_t unit) {
   if (warp.block->counts == nullptr) return;
   Access part;
-  part.space = all.space;
-  part.kind = all.kind;
-  part.bytes = kUnit;
-  for (uint32_t offset = 0; offset < all.bytes; offset += kUnit * kLanes) {
-    const uint32_t lanes = std::min((all.bytes - offset) / kUnit, kLanes);
+  part.space = space;
+  part.kind = kind;
+  part.bytes = unit;
+  for (uint32_t offset = 0; offset < bytes; offset += unit * kLanes) {
+    const uint32_t lanes = std::min((bytes - offset) / unit, kLanes);
     part.mask = lanes == kLanes ? ~0U : (1U << lanes) - 1;
-    for (uint32_t l = 0; l < lanes; ++l) part.address[l] = all.address[lane] + offset + l * kUnit;
+    for (uint32_t l = 0; l < lanes; ++l) part.address[l] = address + offset + l * unit;
     CountAccess(warp, i, part);
   }
 }
 
-void Begin(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, const Access& source) {
+void BeginBulk(Warp& warp, const Instruction& i, uint32_t lane, const Access& to, const Access& barrier,
+               const uint8_t* from, std::shared_ptr<const std::vector<uint8_t>> box) {
   Block& block = *warp.block;
-  const Access barrier = LocateOne(warp, Other(warp, i, Space::kShared, 3, 1), lane, AccessKind::kWrite, 8, 8);
   if (block.mbarriers.count(barrier.address[lane]) == 0) {
     Fail(warp, i, lane, Fault::Kind::kIllegalAddress,
          "names memory that isn't an mbarrier: no mbarrier.init made one there, or it has been invalidated");
   }
-  const Access to = LocateOne(warp, i, lane, AccessKind::kWrite, bytes);
-  if (to.space != Space::kShared) {
+  if (to.space != Space::kShared)
     Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has a destination outside of shared memory");
+  CountBytes(warp, i, to.space, to.kind, to.address[lane], to.bytes);
+  if (RacesChecked(warp, to.space)) {
+    CheckRaces(warp, i, to, lane, false);
+    block.races.MarkAsync(to.address[lane], to.bytes);
   }
-  CountBytes(warp, i, lane, to);
-  if (RacesChecked(warp, to.space)) CheckRaces(warp, i, to, lane, false);
   Bulk& bulk = block.bulks.emplace_back();
-  bulk.copy = Copy{lane, 0, i.statement, bytes, bytes, to.address[lane], source.host[lane], warp.instructions};
+  bulk.copy = Copy{lane, 0, i.statement, to.bytes, to.bytes, to.address[lane], from, warp.instructions};
+  bulk.box = std::move(box);
   bulk.warp = warp.index;
   bulk.barrier = barrier.address[lane];
   bulk.clocks.resize(block.races.clocks());
@@ -82,41 +94,58 @@ void Begin(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, cons
   SetUnderWay(&block, bulk.copy, 1);
 }
 
-// Out of shared memory. It's done at once, the latest a program can rely on: it must not write the source before it has waited.
-void Store(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, const Access& source) {
-  const Access to = LocateOne(warp, i, lane, AccessKind::kWrite, bytes);
-  CountBytes(warp, i, lane, to);
-  if (RacesChecked(warp, source.space)) CheckRaces(warp, i, source, lane, false);
-  std::memcpy(to.host[lane], source.host[lane], bytes);
-  Wrote(warp, i, to);
+void ReadForBulk(Warp& warp, const Instruction& i, uint32_t lane, const Access& source) {
+  if (RacesChecked(warp, source.space)) {
+    CheckRaces(warp, i, source, lane, false);
+    NeedFenced(warp, i, source.address[lane], source.bytes, lane);
+  }
+  AsyncRead read{warp.index, lane, i.statement, "cp.async.bulk.wait_group of that thread", {}};
+  for (uint64_t at = source.address[lane]; at < source.address[lane] + source.bytes; at += AsyncReads::kUnit)
+    read.units.push_back(static_cast<uint32_t>(at / AsyncReads::kUnit));
+  warp.bulk_reads.push_back({lane, warp.bulk_groups[lane], warp.block->reads.Begin(std::move(read))});
 }
-
-}  // namespace
 
 void RunBulkCopy(Warp& warp, const Instruction& i, uint32_t mask) {
   const bool stores = i.space == Space::kGlobal;
-  const Instruction from =
-      Other(warp, i, i.variant == 1 ? Space::kGlobal : Space::kShared, 1, 0);  // variant 1: out of global memory
+  const Instruction from = WithAddress(warp, i, 1, 0);
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = First(left);
     const uint32_t bytes = Word(warp, i.op[2], lane);
-    if (bytes % kUnit != 0) {
+    if (bytes % kBulkUnit != 0) {
       Fail(warp, i, lane, Fault::Kind::kMisaligned,
-           Text("copies %u bytes, which is not a multiple of %u", bytes, kUnit));
+           Text("copies %u bytes, which is not a multiple of %u", bytes, kBulkUnit));
     }
     if (bytes == 0) continue;
     const Access source = LocateOne(warp, from, lane, AccessKind::kRead, bytes);
-    CountBytes(warp, i, lane, source);
+    CountBytes(warp, i, source.space, source.kind, source.address[lane], bytes);
     if (source.unwritten != 0) {
       Fail(warp, i, lane, Fault::Kind::kUninitialised, "copies shared memory that nothing has written");
     }
     if (stores) {
       Store(warp, i, lane, bytes, source);
     } else {
-      Begin(warp, i, lane, bytes, source);
+      const Access barrier = LocateOne(warp, WithAddress(warp, i, 3, 1), lane, AccessKind::kWrite, 8, 8);
+      if (source.space == Space::kShared && RacesChecked(warp, source.space))
+        NeedFenced(warp, i, source.address[lane], bytes, lane);
+      BeginBulk(warp, i, lane, LocateOne(warp, i, lane, AccessKind::kWrite, bytes), barrier, source.host[lane],
+                nullptr);
     }
   }
   ++warp.clock;
+  ++warp.effects;
+}
+
+void RunCommitBulks(Warp& warp, const Instruction& /*i*/, uint32_t mask) {
+  for (uint32_t l = 0; l < kLanes; ++l) warp.bulk_groups[l] += mask >> l & 1;
+}
+
+void RunWaitForBulks(Warp& warp, const Instruction& i, uint32_t mask) {
+  const auto stays = [&](const BulkRead& read) {
+    return (mask >> read.lane & 1) == 0 || read.group + i.displacement >= warp.bulk_groups[read.lane];
+  };
+  const auto end = std::stable_partition(warp.bulk_reads.begin(), warp.bulk_reads.end(), stays);
+  for (auto read = end; read != warp.bulk_reads.end(); ++read) warp.block->reads.End(read->read);
+  warp.bulk_reads.erase(end, warp.bulk_reads.end());
 }
 
 bool FinishBulks(Block* block, uint64_t place, MBarrier* barrier) {
@@ -129,7 +158,8 @@ bool FinishBulks(Block* block, uint64_t place, MBarrier* barrier) {
     }
     SetUnderWay(block, bulk.copy, 0);
     --block->copies_under_way;
-    std::memcpy(block->shared.data() + bulk.copy.to, bulk.copy.from, bulk.copy.bytes);
+    std::memcpy(block->shared.data() + bulk.copy.to, bulk.box != nullptr ? bulk.box->data() : bulk.copy.from,
+                bulk.copy.bytes);
     if (block->launch->checks.uninitialised) MarkWritten(block->shared_written.data(), bulk.copy.to, bulk.copy.bytes);
     for (size_t w = 0; w < bulk.clocks.size(); ++w)
       barrier->arriving[w] = std::max(barrier->arriving[w], bulk.clocks[w]);

@@ -7,19 +7,12 @@
 #include "exec/access.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/matrix_elements.h"
 #include "exec/matrix_sums.h"
 #include "exec/taint.h"
 
-#define KP_ISA Plain
-#include "ops/small_float.h"
-
 namespace kernpack::emulator {
 namespace {
-
-using Plain::Brain;
-using Plain::E4m3;
-using Plain::E5m2;
-using Plain::Half;
 
 void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
   if (mask == ~0U) return;
@@ -29,50 +22,23 @@ void NeedAllLanes(const Warp& warp, const Instruction& i, uint32_t mask) {
 
 double* Doubles(Warp& warp, uint32_t slot) { return reinterpret_cast<double*>(warp.registers + slot); }
 
-// Calls `use` with what reads element `index` of a lane's register, so that loops over elements are compiled for their type.
+// Calls `use` with what reads element `index` of a lane's register.
 template <class F>
 void WithReader(Element element, F use) {
-  const auto words = [&](auto value) {
-    use([value](Warp& warp, uint32_t slot, uint32_t lane, uint32_t index) -> double {
-      return static_cast<double>(value(Words(warp, slot)[lane], index));
-    });
-  };
-  switch (element) {
-    case Element::kHalf:
-      return words([](uint32_t word, uint32_t i) { return Half::Read(static_cast<uint16_t>(word >> (16 * i))); });
-    case Element::kBrain:
-      return words([](uint32_t word, uint32_t i) { return Brain::Read(static_cast<uint16_t>(word >> (16 * i))); });
-    case Element::kTf32:  // the lower bits aren't looked at
-      return words([](uint32_t word, uint32_t) { return __builtin_bit_cast(float, word & 0xffffe000U); });
-    case Element::kFloat:
-      return words([](uint32_t word, uint32_t) { return __builtin_bit_cast(float, word); });
-    case Element::kInteger:
-      return words([](uint32_t word, uint32_t) { return static_cast<int32_t>(word); });
-    case Element::kSigned8:
-      return words([](uint32_t word, uint32_t i) { return static_cast<int8_t>(word >> (8 * i)); });
-    case Element::kUnsigned8:
-      return words([](uint32_t word, uint32_t i) { return static_cast<uint8_t>(word >> (8 * i)); });
-    case Element::kE4m3:
-      return words([](uint32_t word, uint32_t i) { return E4m3::Read(static_cast<uint8_t>(word >> (8 * i))); });
-    case Element::kE5m2:
-      return words([](uint32_t word, uint32_t i) { return E5m2::Read(static_cast<uint8_t>(word >> (8 * i))); });
-    case Element::kDouble:
-      return use([](Warp& warp, uint32_t slot, uint32_t lane, uint32_t) { return Doubles(warp, slot)[lane]; });
+  if (element == Element::kDouble) {
+    return use([](Warp& warp, uint32_t slot, uint32_t lane, uint32_t) { return Doubles(warp, slot)[lane]; });
   }
+  WithElement(element, [&](auto value) {
+    use([value](Warp& warp, uint32_t slot, uint32_t lane, uint32_t index) -> double {
+      return value(Words(warp, slot)[lane], index);
+    });
+  });
 }
 
-// Where an element of a lane's registers is: of A (rows and depth), B (depth and columns), C and D (rows and columns).
-struct Place {
-  uint32_t row, column;
-};
-Place InA(uint32_t rows, uint32_t lane, uint32_t reg, uint32_t index, uint32_t each) {
-  const uint32_t below = rows == 16 ? reg & 1 : 0, group = rows == 16 ? reg >> 1 : reg;
-  return {lane / 4 + 8 * below, group * 4 * each + lane % 4 * each + index};
-}
-Place InB(uint32_t lane, uint32_t reg, uint32_t index, uint32_t each) {
+// Where an element of a lane's registers of B is.
+MatrixPlace PlaceInB(uint32_t lane, uint32_t reg, uint32_t index, uint32_t each) {
   return {reg * 4 * each + lane % 4 * each + index, lane / 4};
 }
-Place InC(uint32_t lane, uint32_t number) { return {lane / 4 + number / 2 * 8, lane % 4 * 2 + number % 2}; }
 
 struct Operands {
   uint32_t rows, depth;
@@ -112,43 +78,31 @@ void Gather(Warp& warp, const Operands& of, Tile* out) {
     });
   };
   gather(of.a, of.registers[1], of.counts[1], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
-    const Place at = InA(of.rows, l, r, e, each);
+    const MatrixPlace at = PlaceInA(of.rows, l, r, e, each);
     return &out->of_a[at.row][at.column];
   });
   gather(of.b, of.registers[2], of.counts[2], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
-    const Place at = InB(l, r, e, each);
+    const MatrixPlace at = PlaceInB(l, r, e, each);
     return &out->of_b[at.row][at.column];
   });
   gather(of.d, of.registers[3], of.counts[0], [&](uint32_t l, uint32_t r, uint32_t e, uint32_t each) {
-    const Place at = InC(l, r * each + e);
+    const MatrixPlace at = PlaceInC(l, r * each + e);
     return &out->sums[at.row][at.column];
   });
-}
-
-uint32_t FloatBits(double value) {
-  return std::isnan(value) ? 0x7fffffffU : __builtin_bit_cast(uint32_t, static_cast<float>(value));
-}
-uint32_t IntegerBits(double value, bool clamp) {
-  if (clamp) return static_cast<uint32_t>(static_cast<int32_t>(std::clamp(value, -0x1p31, 0x1p31 - 1)));
-  return static_cast<uint32_t>(static_cast<int64_t>(value));
 }
 
 void Scatter(Warp& warp, const Instruction& i, const Operands& of, const double (*sums)[kColumns]) {
   const uint32_t each = PerRegister(of.d);
   for (uint32_t l = 0; l < kLanes; ++l) {
     for (uint32_t n = 0; n < of.counts[0] * each; ++n) {
-      const Place at = InC(l, n);
+      const MatrixPlace at = PlaceInC(l, n);
       const double sum = sums[at.row][at.column];
       const uint32_t slot = of.registers[0][n / each];
       if (slot == kNoOperand) continue;
       if (of.d == Element::kDouble) {
         Doubles(warp, slot)[l] = sum;
-      } else if (of.d == Element::kHalf) {
-        uint32_t& word = Words(warp, slot)[l];
-        const uint32_t shift = n % 2 * 16;
-        word = (word & ~(0xffffU << shift)) | uint32_t{Half::Write(sum)} << shift;
       } else {
-        Words(warp, slot)[l] = of.d == Element::kFloat ? FloatBits(sum) : IntegerBits(sum, (i.flags & kSat) != 0);
+        PutSum(of.d, (i.flags & kSat) != 0, sum, n, &Words(warp, slot)[l]);
       }
     }
   }
@@ -160,11 +114,11 @@ void CarryTaint(Warp& warp, const Operands& of) {
   uint32_t rows = 0, columns = 0, elements[kMostRows] = {};
   for (uint32_t l = 0; l < kLanes; ++l) {
     for (uint32_t r = 0; r < of.counts[1]; ++r)
-      rows |= (Tainted(warp, of.registers[1][r]) >> l & 1) << InA(of.rows, l, r, 0, 1).row;
+      rows |= (Tainted(warp, of.registers[1][r]) >> l & 1) << PlaceInA(of.rows, l, r, 0, 1).row;
     for (uint32_t r = 0; r < of.counts[2]; ++r)
-      columns |= (Tainted(warp, of.registers[2][r]) >> l & 1) << InB(l, r, 0, 1).column;
+      columns |= (Tainted(warp, of.registers[2][r]) >> l & 1) << PlaceInB(l, r, 0, 1).column;
     for (uint32_t n = 0; n < of.counts[0] * PerRegister(of.d); ++n) {
-      const Place at = InC(l, n);
+      const MatrixPlace at = PlaceInC(l, n);
       elements[at.row] |= (Tainted(warp, of.registers[3][n / PerRegister(of.d)]) >> l & 1) << at.column;
     }
   }
@@ -172,7 +126,7 @@ void CarryTaint(Warp& warp, const Operands& of) {
     uint32_t lanes = 0;
     for (uint32_t l = 0; l < kLanes; ++l) {
       for (uint32_t e = 0; e < PerRegister(of.d); ++e) {
-        const Place at = InC(l, r * PerRegister(of.d) + e);
+        const MatrixPlace at = PlaceInC(l, r * PerRegister(of.d) + e);
         lanes |= ((rows >> at.row | columns >> at.column | elements[at.row] >> at.column) & 1) << l;
       }
     }
@@ -182,20 +136,24 @@ void CarryTaint(Warp& warp, const Operands& of) {
 
 }  // namespace
 
+void PutSum(Element element, bool clamp, double sum, uint32_t number, uint32_t* word) {
+  if (element == Element::kHalf) {
+    const uint32_t shift = number % 2 * 16;
+    *word = (*word & ~(0xffffU << shift)) | uint32_t{Plain::Half::Write(sum)} << shift;
+  } else if (element == Element::kFloat) {
+    *word = std::isnan(sum) ? 0x7fffffffU : __builtin_bit_cast(uint32_t, static_cast<float>(sum));
+  } else {
+    *word = clamp ? static_cast<uint32_t>(static_cast<int32_t>(std::clamp(sum, -0x1p31, 0x1p31 - 1)))
+                  : static_cast<uint32_t>(static_cast<int64_t>(sum));
+  }
+}
+
 void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedAllLanes(warp, i, mask);
   const Operands of = GetOperands(warp, i);
   Tile tile;
   Gather(warp, of, &tile);
-  const uint32_t order = warp.block->launch->mma_order;
-  const bool exact = of.d == Element::kDouble || of.d == Element::kInteger;
-  if (order == 3 && !exact) {
-    SumAsH200(&tile);
-  } else if (order == 0 || exact) {
-    SumWide(&tile);
-  } else {
-    SumInFloat(&tile, order == 2);
-  }
+  SumInOrder(&tile, warp.block->launch->mma_order);
   CarryTaint(warp, of);
   Scatter(warp, i, of, tile.sums);
 }

@@ -174,4 +174,11 @@ void SumAsH200(Tile* tile) {
   }
 }
 
+void SumInOrder(Tile* tile, uint32_t order) {
+  const bool exact = tile->d == Element::kDouble || tile->d == Element::kInteger;
+  if (order == 3 && !exact) return SumAsH200(tile);
+  if (order == 0 || exact) return SumWide(tile);
+  SumInFloat(tile, order == 2);
+}
+
 }  // namespace kernpack::emulator

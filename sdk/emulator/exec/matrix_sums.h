@@ -25,6 +25,9 @@ void SumInFloat(Tile* tile, bool groups_from_the_back);
 // As the tensor cores of an H200 do. The manual leaves it open; this gives the bits that one gave (tests/python/ptx).
 void SumAsH200(Tile* tile);
 
+// As Launch::mma_order says; sums of f64 and of integers are exact, or as f64's.
+void SumInOrder(Tile* tile, uint32_t order);
+
 }  // namespace kernpack::emulator
 
 #endif  // KERNPACK_SDK_EMULATOR_EXEC_MATRIX_SUMS_H_

@@ -19,19 +19,27 @@ void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
-// cp.async.bulk: operand 0 is the destination, 1 the source, 2 the bytes, 3 the mbarrier.
+// cp.async.bulk: operand 0 is the destination, 1 the source, 2 the bytes, 3 the mbarrier. A reduction has as its variant which update
+// it is, as its count the bytes of an element, which is 0 otherwise.
 void RunBulkCopy(Warp& warp, const Instruction& instruction, uint32_t mask);
+// cp.async.bulk.commit_group; and wait_group, which leaves `displacement` groups.
+void RunCommitBulks(Warp& warp, const Instruction& instruction, uint32_t mask);
+void RunWaitForBulks(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mbarrier and cp.async.mbarrier: operand 1 the destination (a token, or the predicate of a test), 2 a count, token or parity.
 void RunMBarrier(Warp& warp, const Instruction& instruction, uint32_t mask);
 // fence.mbarrier_init: orders mbarrier.init before a relaxed arrival at the cluster's barrier.
 void RunInitFence(Warp& warp, const Instruction& instruction, uint32_t mask);
+// fence.proxy.async: the async proxy sees what the thread has seen.
+void RunProxyFence(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mapa and getctarank: operands 0 destination, 1 address, 2 rank.
 void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunGetRank(Warp& warp, const Instruction& instruction, uint32_t mask);
 
-// Which update ".add.f32" of an atomic is; false where there is none such.
-bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant);
+// Which update ".add.f32" of an atomic is, or of a copy in bulk, which has some that atomics don't have; false where there is none such.
+bool FindAtomic(std::string_view operation, std::string_view type, uint8_t* variant, bool in_bulk = false);
+// An update of the element at `at`, which has 2, 4 or 8 bytes, by the one at `by`.
+void UpdateMemory(uint8_t variant, uint32_t bytes, uint8_t* at, const uint8_t* by);
 
 }  // namespace kernpack::emulator
 

@@ -10,8 +10,9 @@ void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers,
   words_.resize((shared_bytes + 3) / 4);
   if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
   together_ = warps / clusters;
-  seen_.assign(size_t{warps} * together_, 0);
-  arrived_.assign((size_t{barriers} + 2 * clusters) * together_, 0);
+  wide_ = 2 * together_;
+  seen_.assign(size_t{warps} * wide_, 0);
+  arrived_.assign((size_t{barriers} + 2 * clusters) * wide_, 0);
   barriers_ = barriers;
 }
 
@@ -23,53 +24,76 @@ RaceShadow::Word* RaceShadow::At(uint64_t index) {
 
 void RaceShadow::Arrive(const Warp& warp, uint32_t barrier) {
   if (seen_.empty()) return;
-  HandOver(warp, arrived_.data() + size_t{barrier} * together_);
+  HandOver(warp, arrived_.data() + size_t{barrier} * wide_);
 }
 
 void RaceShadow::ArriveUntil(const Warp& warp, uint32_t barrier, uint32_t clock) {
   if (seen_.empty()) return;
-  uint32_t& own = arrived_[size_t{barrier} * together_ + (warp.index - warp.cluster_first)];
+  uint32_t& own = arrived_[size_t{barrier} * wide_ + (warp.index - warp.cluster_first)];
   own = std::max(own, clock);
 }
 
 void RaceShadow::HandOver(const Warp& warp, uint32_t* to) const {
   if (seen_.empty()) return;
-  const uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
-  for (uint32_t other = 0; other < together_; ++other) to[other] = std::max(to[other], own[other]);
+  const uint32_t* const own = seen_.data() + size_t{warp.index} * wide_;
+  for (uint32_t other = 0; other < wide_; ++other) to[other] = std::max(to[other], own[other]);
   uint32_t& itself = to[warp.index - warp.cluster_first];
   itself = std::max(itself, warp.clock);
 }
 
 void RaceShadow::Take(const Warp& warp, const uint32_t* from) {
   if (seen_.empty()) return;
-  uint32_t* const own = seen_.data() + size_t{warp.index} * together_;
-  for (uint32_t other = 0; other < together_; ++other) own[other] = std::max(own[other], from[other]);
+  uint32_t* const own = seen_.data() + size_t{warp.index} * wide_;
+  for (uint32_t other = 0; other < wide_; ++other) own[other] = std::max(own[other], from[other]);
 }
 
 void RaceShadow::Join(const std::vector<Warp>& warps, const std::vector<uint32_t>& met, uint32_t barrier) {
   if (seen_.empty()) return;
   for (const uint32_t w : met) Arrive(warps[w], barrier);
-  const auto all = arrived_.begin() + size_t{barrier} * together_;
-  for (const uint32_t w : met) std::copy(all, all + together_, seen_.begin() + size_t{w} * together_);
-  std::fill(all, all + together_, 0U);
+  const auto all = arrived_.begin() + size_t{barrier} * wide_;
+  for (const uint32_t w : met) std::copy(all, all + wide_, seen_.begin() + size_t{w} * wide_);
+  std::fill(all, all + wide_, 0U);
 }
 
 void RaceShadow::OpenCluster(uint32_t cluster) {
   if (seen_.empty()) return;
-  const auto arrived = arrived_.begin() + static_cast<int64_t>(size_t{ClusterBarrier(cluster)} * together_);
-  std::copy(arrived, arrived + together_, arrived + together_);
-  std::fill(arrived, arrived + together_, 0U);
+  const auto arrived = arrived_.begin() + static_cast<int64_t>(size_t{ClusterBarrier(cluster)} * wide_);
+  std::copy(arrived, arrived + wide_, arrived + wide_);
+  std::fill(arrived, arrived + wide_, 0U);
 }
 
 void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
   if (seen_.empty()) return;
-  Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * together_);
+  Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * wide_);
+}
+
+void RaceShadow::FenceProxy(const Warp& warp) {
+  if (seen_.empty()) return;
+  uint32_t* const own = seen_.data() + size_t{warp.index} * wide_;
+  for (uint32_t other = 0; other < together_; ++other)
+    own[together_ + other] = std::max(own[together_ + other], own[other]);
+  own[together_ + (warp.index - warp.cluster_first)] = warp.clock;
+}
+
+void RaceShadow::MarkAsync(uint64_t offset, uint64_t bytes) {
+  for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) At(w)->async = true;
+}
+
+RaceShadow::Conflict RaceShadow::Unfenced(const Warp& warp, uint64_t offset, uint64_t bytes) {
+  const uint32_t* const fenced = seen_.data() + size_t{warp.index} * wide_ + together_;
+  for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) {
+    const Word& word = *At(w);
+    if (word.writer == kNobody || word.async) continue;
+    if (word.write_clock <= fenced[word.writer / kLanes - warp.cluster_first]) continue;
+    return {true, word.writer, false, word.write_statement, true};
+  }
+  return {};
 }
 
 bool RaceShadow::Before(const Warp& warp, uint32_t thread, uint32_t clock) const {
   const uint32_t other = thread / kLanes;
   if (other == warp.index) return clock < warp.clock;
-  return clock <= seen_[size_t{warp.index} * together_ + (other - warp.cluster_first)];
+  return clock <= seen_[size_t{warp.index} * wide_ + (other - warp.cluster_first)];
 }
 
 void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access,
@@ -95,6 +119,7 @@ void RaceShadow::One(const Warp& warp, uint32_t thread, uint32_t statement, Word
     // A plain write stays one when the same thread updates the word afterwards.
     const bool plain_before = word->writer == thread && word->write_clock == warp.clock && !word->atomic;
     word->atomic = access == Access::kAtomic && !plain_before;
+    word->async = false;
     word->writer = thread;
     word->write_clock = warp.clock;
     word->write_statement = statement;

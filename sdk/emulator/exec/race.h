@@ -3,6 +3,9 @@
 // Order comes from barriers and, inside a warp, from bar.warp.sync. Each warp has a clock, which these advance; a barrier also
 // hands the clocks of its warps to each other. What happened at a clock that a warp has seen pass is before what it does now.
 // A warp that only arrives at a barrier hands over its clock and takes no other.
+//
+// Copies in bulk and wgmma read memory through the async proxy, which sees a write only after fence.proxy.async. So there is a second
+// clock of each warp, which the fence sets to the first, and which is handed over in the same way.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 
@@ -33,8 +36,14 @@ class RaceShadow {
   void Arrive(const Warp& warp, uint32_t barrier);
   // True if an access of a thread at a clock of its warp is ordered before the current access of this warp.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
-  // How many clocks `to` and `from` have: one for each warp of a cluster.
-  uint32_t clocks() const { return together_; }
+  // How many clocks `to` and `from` have: two for each warp of a cluster, what has been seen and what is fenced.
+  uint32_t clocks() const { return wide_; }
+  // fence.proxy.async: the async proxy sees the writes that the warp has seen.
+  void FenceProxy(const Warp& warp);
+  // The async proxy has written these bytes, which needs no fence to be read by it.
+  void MarkAsync(uint64_t offset, uint64_t bytes);
+  // The first write among these bytes that the async proxy may not see when the warp lets it read them.
+  Conflict Unfenced(const Warp& warp, uint64_t offset, uint64_t bytes);
   // As Arrive, of what the warp itself did until `clock` alone.
   void ArriveUntil(const Warp& warp, uint32_t barrier, uint32_t clock);
   // Adds what the warp has seen pass, itself included, to the clocks at `to`.
@@ -66,6 +75,7 @@ class RaceShadow {
     uint8_t write_bytes = 0;
     uint8_t read_bytes = 0;
     bool atomic = false;
+    bool async = false;  // written by the async proxy
     uint32_t block = 0;  // of which this is; a word of an earlier one is as good as new
   };
   // Who of a warp read a word last, and when; 0: nobody.
@@ -77,11 +87,14 @@ class RaceShadow {
   // [word][warp of the cluster], of words that several threads have read; made when there is one. Each word's are set before they're
   // read, so that the system gives memory for no others.
   std::unique_ptr<Readers[]> readers_;
-  std::vector<uint32_t> seen_;  // [warp][other of its cluster]: the clock of `other` that it has seen pass
+  std::vector<uint32_t>
+      seen_;  // [warp][other of its cluster]: the clock of `other` that it has seen pass; then, in the same order,
+      // the clock until which the writes of `other` are fenced for the async proxy
   std::vector<uint32_t>
       arrived_;  // [barrier][warp of the cluster]: the clocks that arrivals have handed over since it last opened; at the end
   // for each cluster that, and the clocks with which it last opened
   uint32_t barriers_ = 0;
+  uint32_t wide_ = 0;  // twice `together_`
   uint32_t together_ = 0;  // warps of a cluster: others have no memory in common with them
   uint32_t block_ = 0;  // how many there were
 

@@ -63,7 +63,7 @@ bool FindRowAccess(Warp& warp, const Instruction& instruction, uint32_t mask, Ro
   const bool reads = row->kind == AccessKind::kRead, uninitialised = block.launch->checks.uninitialised && reads;
   switch (row->space) {
     case Space::kShared:
-      if (block.copies_under_way != 0 ||
+      if (block.copies_under_way != 0 || (!reads && block.reads.any()) ||
           !InBuffer(block.shared.data() + warp.shared_base, block.shared_bytes, extent, row)) {
         return false;
       }

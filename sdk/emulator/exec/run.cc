@@ -151,7 +151,7 @@ class Worker {
     block_.block_warps = warps;
     const uint32_t all = warps * block_.blocks;
     block_.shared_bytes = program.shared_bytes + launch.dynamic_shared;
-    const uint64_t stride = block_.blocks == 1 ? block_.shared_bytes : (block_.shared_bytes + 127) / 128 * 128;
+    const uint64_t stride = block_.blocks == 1 ? block_.shared_bytes : (block_.shared_bytes + 1023) / 1024 * 1024;
     block_.shared.resize(stride * block_.blocks);
     block_.shared_written.resize(block_.shared.size() / 8 + 1);
     block_.local.resize(uint64_t{program.local_bytes} * all * kLanes);
@@ -226,6 +226,11 @@ class Worker {
     block_.cluster_arrivals = 0;
     block_.mbarriers.clear();
     block_.bulks.clear();
+    block_.reads.Reset(block_.shared.size());
+    if (block_.program->has_groups) {
+      block_.warp_groups.assign(size_t{(block_.block_warps + kGroupWarps - 1) / kGroupWarps} * block_.blocks, {});
+      for (Warp& warp : block_.warps) warp.group_registers.Reset(block_.program->register_bytes);
+    }
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;
@@ -237,7 +242,9 @@ class Worker {
       warp.exited = warp.carry = warp.cluster_arrived = warp.cluster_passed = 0;
       warp.taint.clear();
       warp.copies.clear();
+      warp.bulk_reads.clear();
       std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
+      std::fill(std::begin(warp.bulk_groups), std::end(warp.bulk_groups), 0U);
       warp.clock = 1;
       warp.init_fenced = 0;
       warp.group_count = 1;

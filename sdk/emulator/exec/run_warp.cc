@@ -222,6 +222,7 @@ class Runner {
           if (mask != 0) {
             warp_.instructions += instructions;
             instructions = 0;
+            if ((i.flags & kGroupRegisters) != 0) TouchGroupRegisters(&warp_, i, mask);
             i.run(warp_, i, mask);
             if (!warp_.taint.empty()) CarryTaint(warp_, i, mask);
           }
@@ -293,6 +294,7 @@ class Runner {
           } else {
             warp_.instructions += instructions;
             instructions = 0;
+            if ((i.flags & kGroupRegisters) != 0) TouchGroupRegisters(&warp_, i, together.lanes);
             i.run(warp_, i, together.lanes);
           }
           ++pc;
@@ -330,6 +332,18 @@ class Runner {
           }
           return leave(Park(&group, pc, Group::State::kBarrier, barrier, 0));
         }
+        case Flow::kGroupWait:
+          if (mask == 0 || WaitForProducts(&warp_, i, mask)) {
+            ++pc;
+            continue;
+          }
+          // The other warps get their turn, then it's tried again, which isn't counted.
+          group.pc = pc;
+          warp_.spins = true;
+          --instructions;
+          lanes -= kLanes;
+          if (runs_ != nullptr) --runs_[pc].warps, runs_[pc].threads -= kLanes;
+          return leave(End::kSlice);
         case Flow::kClusterArrive:
           if (mask != 0) ArriveAtCluster(&warp_, i, mask);
           ++pc;

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "exec/async_reads.h"
+#include "exec/group_registers.h"
+
 namespace kernpack::emulator {
 
 // The first lane of a mask that isn't empty.
@@ -40,6 +43,13 @@ struct Copy {
   uint64_t serial = 0;  // of the warp's instruction
 };
 
+// A cp.async.bulk out of shared memory, whose source may still be read.
+struct BulkRead {
+  uint32_t lane = 0;
+  uint32_t group = 0;  // of its thread, from 0
+  AsyncReads::Id read;
+};
+
 struct Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
@@ -61,12 +71,17 @@ struct Warp {
   uint64_t taint_address = 0;
   uint32_t cluster_arrived = 0;  // lanes at barrier.cluster.arrive, which hasn't opened yet
   uint32_t cluster_passed = 0;   // lanes for which it has opened, and that have yet to wait
+  uint64_t effects = 0;  // what it did that others may wait for
   bool spins = false;  // it has asked for what isn't there yet: others may run
   uint32_t clock = 1;      // counts what orders memory accesses inside the warp
   uint32_t init_fenced = 0;  // the clock of its last fence.mbarrier_init
 
   std::vector<Copy> copies;
   uint32_t copy_groups[kLanes] = {};  // that each thread has committed
+  std::vector<BulkRead> bulk_reads;
+  uint32_t bulk_groups[kLanes] = {};  // that each thread has committed
+
+  GroupRegisters group_registers;
 
   uint32_t live() const { return threads & ~exited; }
 };

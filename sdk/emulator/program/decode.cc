@@ -12,6 +12,15 @@ constexpr int kMostCalls = 64;
 
 uint64_t Aligned(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
+bool HasGroups(const Module& module) {
+  for (const Function& function : module.functions) {
+    for (const Statement& statement : function.body) {
+      if (statement.op.starts_with("wgmma.")) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Mnemonic::Mnemonic(std::string_view op) {
@@ -173,6 +182,7 @@ void Decoder::One(const Statement& statement) {
   const auto file = module_.files.find(statement.source_file);
   if (file != module_.files.end()) source.file = file->second, source.file_line = statement.source_line;
   program_.sources.push_back(std::move(source));
+  NoteNames(statement);
   const Mnemonic mnemonic(statement.op);
   if (Control(mnemonic) || Memory(mnemonic) || Matrix(mnemonic) || Moves(mnemonic)) return;
   ByTable(mnemonic);
@@ -187,7 +197,9 @@ Program Decoder::Decode(const Function& entry) {
   program_.shared_bytes = static_cast<uint32_t>(Aligned(program_.shared_bytes, dynamic_align_));
   Parameters(entry);
   Enter(&frame, entry);
+  program_.has_groups = HasGroups(module_);
   Body(&frame);
+  if (program_.has_groups) NameGroupRegisters();
   frame_ = nullptr;
   program_.register_bytes = static_cast<uint32_t>(Aligned(next_slot_, 64));
   program_.local_bytes = static_cast<uint32_t>(Aligned(program_.local_bytes, 16));

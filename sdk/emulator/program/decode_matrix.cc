@@ -121,6 +121,7 @@ void Decoder::MoveMatrices(Mnemonic mnemonic, bool load) {
 
 bool Decoder::Matrix(const Mnemonic& mnemonic) {
   if (mnemonic.opcode() == "mma") return Multiply(mnemonic), true;
+  if (mnemonic.opcode() == "wgmma") return GroupMatrix(mnemonic), true;
   if (mnemonic.opcode() == "ldmatrix") return MoveMatrices(mnemonic, true), true;
   if (mnemonic.opcode() == "stmatrix") return MoveMatrices(mnemonic, false), true;
   return false;

@@ -266,12 +266,14 @@ bool Decoder::Memory(Mnemonic mnemonic) {
   }
   if (opcode == "mbarrier") return MemoryBarrier(mnemonic), true;
   if (opcode == "cp") return CopyAsync(mnemonic), true;
+  if (opcode == "tensormap") return TensorMapping(mnemonic), true;
   if (opcode == "cvta") return ToSpace(mnemonic), true;
   if (opcode == "isspacep") return IsSpace(mnemonic), true;
   if (opcode == "mapa" || opcode == "getctarank") return OfCluster(mnemonic, opcode == "mapa"), true;
-  if (opcode == "fence" && mnemonic.Has("mbarrier_init")) {
+  const bool of_proxy = opcode == "fence" && mnemonic.Has("proxy") && mnemonic.Has("async");
+  if (of_proxy || (opcode == "fence" && mnemonic.Has("mbarrier_init"))) {
     Instruction out = Start();
-    out.run = RunInitFence;
+    out.run = of_proxy ? RunProxyFence : RunInitFence;
     out.variant = kBuiltIn;
     return Emit(out), true;
   }

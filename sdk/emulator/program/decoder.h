@@ -3,6 +3,7 @@
 #define KERNPACK_SDK_EMULATOR_PROGRAM_DECODER_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -69,6 +70,13 @@ class Decoder {
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> constants_;
   std::map<int, uint32_t> specials_;
   std::map<std::string, uint64_t> shared_;
+  // Of each of Program::sources that isn't wgmma, the slots of the registers that it writes, and of all that it reads. Empty for kernels
+  // without wgmma.
+  struct Names {
+    std::vector<uint32_t> written, read;
+  };
+  std::vector<Names> names_;
+  std::set<uint32_t> group_slots_;  // of registers of wgmma
   uint32_t dynamic_align_ = 1;  // of the shared memory whose size the launch gives
 
   [[noreturn]] void Refuse(const std::string& what) const;
@@ -115,6 +123,13 @@ class Decoder {
 
   // decode_bulk.cc
   void BulkCopy(Mnemonic mnemonic);
+  void BulkGroups(const Mnemonic& mnemonic);
+  // The slot of a further address of an instruction; its displacement, bytes and space are added to `out`.
+  uint32_t OtherAddress(const Operand& operand, Space space, std::vector<uint32_t>* out);
+
+  // decode_tensor.cc
+  void TensorCopy(Mnemonic mnemonic);
+  void TensorMapping(Mnemonic mnemonic);
 
   // decode_mbarrier.cc
   void MemoryBarrier(Mnemonic mnemonic);
@@ -125,6 +140,12 @@ class Decoder {
   void Multiply(Mnemonic mnemonic);
   void MoveMatrices(Mnemonic mnemonic, bool load);
   std::vector<const Operand*> Elements(const Operand& operand, size_t count) const;
+
+  // decode_group.cc
+  void GroupMatrix(Mnemonic mnemonic);
+  void GroupMultiply(Mnemonic mnemonic);
+  void NoteNames(const Statement& statement);
+  void NameGroupRegisters();
 
   // decode_control.cc
   bool Control(Mnemonic mnemonic);

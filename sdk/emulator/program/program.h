@@ -32,6 +32,7 @@ enum class Flow : uint8_t {
   kWarpSync,
   kClusterArrive,
   kClusterWait,
+  kGroupWait,  // wgmma.wait_group
 };
 
 // The modifiers that change the work of a handler.
@@ -55,6 +56,7 @@ enum Flags : uint32_t {
   kAtomic = 32768,
   kRelaxed = 262144,  // orders nothing
   kCluster = 131072,  // an address of any block of the cluster
+  kGroupRegisters = 524288,  // names registers of wgmma
   kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };
 
@@ -151,6 +153,13 @@ struct Program {
   std::vector<Instruction> code;
   std::vector<uint32_t> extra;
   std::vector<Source> sources;
+  // Of each source that isn't wgmma itself, the registers of wgmma that it names: first those that it writes. Empty for kernels without.
+  struct Named {
+    uint32_t begin = 0, written = 0, count = 0;
+  };
+  bool has_groups = false;  // it has wgmma
+  std::vector<Named> named;
+  std::vector<uint32_t> named_slots;
   std::vector<Constant> constants;
   std::vector<SpecialSlot> specials;
   uint32_t register_bytes = 0;  // of a warp

@@ -218,7 +218,7 @@ class Body {
     return out;
   }
 
-  // [%rd1], [%rd1+4], [name], [name+4], [16]; of tensors and textures [%rd1, {%r1, %r2}], which nothing here can use
+  // [%rd1], [%rd1+4], [name], [name+4], [16]; of tensors and textures [%rd1, {%r1, %r2}]
   Operand Address() {
     Operand out;
     out.kind = Operand::Kind::kAddress;
@@ -241,7 +241,9 @@ class Body {
     }
     if (lexer_.Accept(",")) {
       out.kind = Operand::Kind::kTensor;
-      while (!lexer_.Peek().Is("]") && lexer_.Peek().kind != Token::Kind::kEnd) lexer_.Take();
+      do {
+        out.elements.push_back(ReadOperand());
+      } while (lexer_.Accept(","));
     }
     lexer_.Expect("]");
     return out;

@@ -63,8 +63,10 @@ TEST(Bulk, CopiesToAnotherBlockOfACluster) {
   const std::string body =
       "mov.u32 %r8, %cluster_ctarank; mad.lo.u32 %r9, %r8, 1000, %r0; setp.lt.u32 %p3, %r0, 32; @%p3 st.shared.u32 "
       "[%r5], %r9; xor.b32 %r10, %r8, 1; mapa.shared::cluster.u32 %r11, s, %r10; mapa.shared::cluster.u32 %r12, full, "
-      "%r10; @!%p8 mbarrier.arrive.expect_tx.shared.b64 _, [full], 128; barrier.cluster.arrive; barrier.cluster.wait; "
-      "@%p8 bra $wait; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r11+128], [s], 128, "
+      "%r10; @!%p8 mbarrier.arrive.expect_tx.shared.b64 _, [full], 128; fence.proxy.async.shared::cta; "
+      "barrier.cluster.arrive; "
+      "barrier.cluster.wait; @%p8 bra $wait; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+      "[%r11+128], [s], 128, "
       "[%r12];\n" +
       kAwait +
       "barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r20, [%r5]; mul.wide.u32 %rd2, %r8, 256; add.s64 "

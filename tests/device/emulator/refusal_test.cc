@@ -19,10 +19,29 @@ struct Wrong {
   const char* says;
 };
 constexpr Wrong kWrong[] = {
-    {"Wgmma", "wgmma.fence.sync.aligned;", "PTX line 10: wgmma.fence.sync.aligned isn't emulated"},
-    {"Tma",
-     "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
+    {"SparseWgmma",
+     "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;",
+     "products with a sparse A aren't"},
+    {"WgmmaShape", "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f1}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+     "expected m64n<N>k16, with N a multiple of 8 up to 256"},
+    {"WgmmaTypes", "wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 {%r1, %r2}, %rd1, %rd2, 1, 1, 1, 0, 0;",
+     "there is no such product of these types here"},
+    {"WgmmaScale", "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %rd1, %rd2, 1, 2, 1, 0, 0;",
+     "expected 1 or -1 as operand 5"},
+    {"Tcgen05", "tcgen05.wait::ld.sync.aligned;", "PTX line 10: tcgen05.wait::ld.sync.aligned isn't emulated"},
+    {"BlockScaled", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0 {%f1};",
      "isn't emulated"},
+    {"Im2col",
+     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r2, "
+     "%r2}], "
+     "[%r3], {%rs1};",
+     "only .tile is, without .im2col"},
+    {"TensorWithoutCoordinates",
+     "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1], [%r3];",
+     "expected a tensor such as [%rd1, {%r1, %r2}]"},
+    {"TensorWithTooFewCoordinates",
+     "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];",
+     "has a vector of 1, not 2"},
     {"NoSuchInstruction", "frobnicate.b32 %r1, %r2;", "PTX line 10: frobnicate.b32 isn't emulated"},
     {"NoSuchType", "add.f31 %f1, %f2, %f3;", "add.f31 isn't emulated"},
     {"TooFewOperands", "add.u32 %r1, %r2;", "add.u32 has 2 operands; expected 3"},

@@ -1,0 +1,84 @@
+#include "exec/tensor_box.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/bulk_access.h"
+#include "exec/fault.h"
+#include "exec/group_operand.h"
+
+namespace kernpack::emulator {
+
+TensorBox::TensorBox(Warp* warp, const Instruction& instruction, uint32_t lane)
+    : warp_(*warp), instruction_(instruction), lane_(lane) {
+  const Instruction of_map = WithAddress(*warp, instruction, 1, 0);
+  constexpr uint32_t kAlign = 64;
+  const Access access = LocateOne(*warp, of_map, lane, AccessKind::kRead, sizeof map_, kAlign);
+  std::memcpy(&map_, access.host[lane], sizeof map_);
+  const auto stop = [&](const std::string& what) {
+    Fail(*warp, instruction, lane, Fault::Kind::kIllegalAddress, "has a tensor map " + what);
+  };
+  if (const std::string wrong = CheckTensorMap(map_); !wrong.empty()) stop(wrong);
+  const uint32_t* const extra = warp->block->program->extra.data() + instruction.extra + 3 * kAddressWords;
+  rank_ = extra[0];
+  if (map_.rank + 1U != rank_) stop(Text("of %u dimensions; the instruction is for %u", map_.rank + 1U, rank_));
+  element_ = FindTensorElement(map_.element);
+  bytes_ = element_->bytes;
+  for (uint32_t d = 0; d < rank_; ++d) {
+    at_[d] = static_cast<int32_t>(Words(*warp, extra[1 + d])[lane]);
+    // Without interleaving, elements of dimension 0 have no stride.
+    if (d == 0) map_.steps[0] = 1;
+    counts_[d] = (map_.boxes[d] + map_.steps[d] - 1) / map_.steps[d];
+    bytes_ *= counts_[d];
+  }
+}
+
+TensorRow TensorBox::Row(uint32_t offset, const uint32_t* index) const {
+  TensorRow row{offset, map_.address, 0, 0};
+  for (uint32_t d = 1; d < rank_; ++d) {
+    const int64_t x = at_[d] + int64_t{index[d]} * map_.steps[d];
+    if (x < 0 || x >= int64_t{map_.dims[d]}) return row;
+    row.address += static_cast<uint64_t>(x) * map_.strides[d - 1];
+  }
+  const int64_t last = std::clamp<int64_t>(int64_t{map_.dims[0]} - at_[0], 0, counts_[0]);
+  row.first = static_cast<uint32_t>(std::clamp<int64_t>(-at_[0], 0, last));
+  row.last = static_cast<uint32_t>(last);
+  row.address += static_cast<uint64_t>(at_[0] + row.first) * element_->bytes;
+  return row;
+}
+
+uint64_t TensorBox::Place(uint64_t begin, uint32_t offset) const {
+  return Swizzled(begin + offset, map_.swizzle) - begin;
+}
+
+uint8_t* TensorBox::Global(uint64_t address, uint32_t bytes, bool writes) const {
+  Block& block = *warp_.block;
+  const Region* const region = FindRegion(block, address);
+  const auto stop = [&](Fault::Kind kind, const std::string& what) {
+    Fail(warp_, instruction_, lane_, kind,
+         Text("%s %u bytes at 0x%llx of the tensor: ", writes ? "writes" : "reads", bytes,
+              static_cast<unsigned long long>(address)) +
+             what);
+  };
+  if (region == nullptr || bytes > region->size - (address - region->begin))
+    stop(Fault::Kind::kIllegalAddress, block.launch->memory->Near(address));
+  if (writes && region->read_only) stop(Fault::Kind::kIllegalAddress, "it is a constant of the module");
+  const uint64_t offset = address - region->begin;
+  if (block.launch->checks.uninitialised && region->written != nullptr) {
+    if (writes) {
+      MarkWritten(region->written, offset, bytes);
+    } else if (!AllWritten(region->written, offset, bytes)) {
+      stop(Fault::Kind::kUninitialised, "nothing has written that global memory");
+    }
+  }
+  CountBytes(warp_, instruction_, Space::kGlobal, writes ? AccessKind::kWrite : AccessKind::kRead, address, bytes,
+             element_->bytes);
+  return region->data + offset;
+}
+
+uint64_t TensorBox::Fill() const {
+  if (map_.fill == 0) return 0;
+  return element_->bytes == 2 ? 0x7fff : element_->bytes == 4 ? 0x7fffffff : 0x7fffffffffffffff;
+}
+
+}  // namespace kernpack::emulator

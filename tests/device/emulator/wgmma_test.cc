@@ -1,0 +1,252 @@
+// wgmma against sums over matrices that are laid out in shared memory as the PTX manual draws it: core matrices of 8 rows of 16 bytes,
+// and patterns of 8 rows in which the swizzle exchanges units of 16 bytes.
+#include <cmath>
+#include <random>
+
+#include "support.h"
+
+#define KP_ISA Plain
+#include "ops/small_float.h"
+
+namespace kernpack::emulator {
+namespace {
+
+enum class Is : uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8 };
+struct Kind {
+  const char* name;
+  uint32_t bytes;
+};
+Kind GetKind(Is of) {
+  constexpr Kind kKinds[] = {{"f16", 2}, {"bf16", 2}, {"tf32", 4}, {"e4m3", 1}, {"e5m2", 1}, {"s8", 1}, {"u8", 1}};
+  return kKinds[static_cast<int>(of)];
+}
+
+// The bits of a whole number. tf32's lower bits are rubbish, which doesn't count.
+uint32_t Encode(Is of, int value, uint32_t rubbish) {
+  switch (of) {
+    case Is::kF16:
+      return Plain::Half::Write(value);
+    case Is::kBf16:
+      return Plain::Brain::Write(value);
+    case Is::kTf32:
+      return std::bit_cast<uint32_t>(static_cast<float>(value)) | (rubbish & 0x1fff);
+    case Is::kE4m3:
+      return Plain::E4m3::Write(value);
+    case Is::kE5m2:
+      return Plain::E5m2::Write(value);
+    default:
+      return static_cast<uint8_t>(value);
+  }
+}
+
+struct Case {
+  const char* name;
+  Is a, b;
+  const char* d;  // type
+  uint32_t columns;
+  uint32_t swizzle_a, swizzle_b;  // bytes; 0: none
+  bool transposed_a = false, transposed_b = false;
+  bool a_in_registers = false;
+  int sign_a = 1, sign_b = 1;
+  bool keeps_first = false;  // the first product adds to what D holds
+  bool clamps = false;
+};
+
+// A matrix in shared memory: rows of M or N, along which `steps` products go.
+struct Laid {
+  std::vector<uint8_t> image;
+  std::vector<uint64_t> descriptors;  // of each product
+};
+
+uint32_t PatternOf(uint32_t swizzle, uint32_t line) {  // what a unit's number is combined with, in line 0 to 7
+  return swizzle == 128 ? line : swizzle == 64 ? line / 2 : swizzle == 32 ? line / 4 : 0;
+}
+
+uint64_t Describe(uint64_t start, uint64_t leading, uint64_t stride, uint32_t swizzle) {
+  const uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+  return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode << 62;
+}
+
+// `get(row, k)` are the bits. K has 32 bytes for each product.
+template <class F>
+Laid Lay(uint64_t begin, uint32_t rows, uint32_t steps, uint32_t bytes, uint32_t swizzle, bool transposed, F get) {
+  const uint32_t each = 32 / bytes, depth = steps * each;
+  Laid out;
+  out.image.resize(size_t{rows + 64} * depth * bytes * 2 + 4096);
+  const auto put = [&](uint64_t at, uint32_t bits) { std::memcpy(out.image.data() + at, &bits, bytes); };
+  const uint32_t wide = swizzle == 0 ? 16 : swizzle;  // bytes of a line of a pattern
+  const uint64_t block = 8 * wide;
+  if (!transposed) {
+    const uint32_t across = depth * bytes / wide;  // patterns along K
+    const uint64_t next_rows = block * across;
+    for (uint32_t r = 0; r < rows; ++r) {
+      for (uint32_t k = 0; k < depth; ++k) {
+        const uint32_t byte = k * bytes, unit = byte % wide / 16;
+        put(r / 8 * next_rows + byte / wide * block + r % 8 * wide + (unit ^ PatternOf(swizzle, r % 8)) * 16 +
+                byte % 16,
+            get(r, k));
+      }
+    }
+    for (uint32_t s = 0; s < steps; ++s) {
+      const uint64_t byte = s * 32;
+      out.descriptors.push_back(
+          Describe(begin + byte / wide * block + byte % wide, swizzle == 0 ? block : 16, next_rows, swizzle));
+    }
+    return out;
+  }
+  const uint32_t in_line = wide / 2, blocks = (rows + in_line - 1) / in_line;  // patterns along the rows
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (uint32_t k = 0; k < depth; ++k) {
+      const uint32_t unit = r % in_line / 8;
+      put(k / 8 * block * blocks + r / in_line * block + k % 8 * wide + (unit ^ PatternOf(swizzle, k % 8)) * 16 +
+              r % 8 * 2,
+          get(r, k));
+    }
+  }
+  for (uint32_t s = 0; s < steps; ++s) {
+    const uint64_t along_k = block * blocks, along_rows = block, start = begin + s * 2 * along_k;
+    out.descriptors.push_back(swizzle == 0 ? Describe(start, along_k, along_rows, 0)
+                                           : Describe(start, along_rows, along_k, swizzle));
+  }
+  return out;
+}
+
+std::string List(const char* name, size_t count) {
+  std::string out = "{";
+  for (size_t i = 0; i < count; ++i) out += (i == 0 ? "%" : ", %") + (name + std::to_string(i));
+  return out + "}";
+}
+
+constexpr uint32_t kSteps = 4, kRows = 64;
+
+class Wgmma : public testing::TestWithParam<Case> {};
+
+TEST_P(Wgmma, IsTheProduct) {
+  const Case& c = GetParam();
+  const uint32_t bytes = GetKind(c.a).bytes, each = 32 / bytes, depth = kSteps * each;
+  std::mt19937 random(17);
+  const auto draw = [&](Is of) {
+    if (of == Is::kS8) return static_cast<int>(random() % 256) - 128;
+    if (of == Is::kU8) return static_cast<int>(random() % 256);
+    return static_cast<int>(random() % 7) - 3;
+  };
+  std::vector<int> a(kRows * depth), b(c.columns * depth);
+  for (int& x : a) x = c.clamps ? 127 : draw(c.a);
+  for (int& x : b) x = c.clamps ? 127 : draw(c.b);
+  const auto of_a = [&](uint32_t r, uint32_t k) {
+    return Encode(c.a, a[r * depth + k], static_cast<uint32_t>(random()));
+  };
+  const auto of_b = [&](uint32_t n, uint32_t k) {
+    return Encode(c.b, b[n * depth + k], static_cast<uint32_t>(random()));
+  };
+  const uint64_t begin_a = 1024;
+  const Laid laid_a = Lay(begin_a, kRows, kSteps, bytes, c.swizzle_a, c.transposed_a, of_a);
+  const uint64_t begin_b = (begin_a + laid_a.image.size() + 1023) / 1024 * 1024;
+  const Laid laid_b = Lay(begin_b, c.columns, kSteps, bytes, c.swizzle_b, c.transposed_b, of_b);
+  std::vector<uint8_t> image(begin_b + (laid_b.image.size() + 1023) / 1024 * 1024);
+  std::copy(laid_a.image.begin(), laid_a.image.end(), image.begin() + begin_a);
+  std::copy(laid_b.image.begin(), laid_b.image.end(), image.begin() + static_cast<int64_t>(begin_b));
+  std::vector<uint64_t> descriptors = laid_a.descriptors;
+  descriptors.insert(descriptors.end(), laid_b.descriptors.begin(), laid_b.descriptors.end());
+  // A's fragments: as the manual lays them out, [thread][product][register].
+  std::vector<uint32_t> fragments(size_t{128} * kSteps * 4);
+  const uint32_t per = 4 / bytes;
+  for (uint32_t thread = 0; thread < 128; ++thread) {
+    for (uint32_t s = 0; s < kSteps; ++s) {
+      for (uint32_t r = 0; r < 4; ++r) {
+        for (uint32_t e = 0; e < per; ++e) {
+          const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + r % 2 * 8;
+          const uint32_t k = s * each + r / 2 * 4 * per + thread % 4 * per + e;
+          fragments[(thread * kSteps + s) * 4 + r] |= of_a(row, k) << (8 * bytes * e);
+        }
+      }
+    }
+  }
+  const bool halves = std::string(c.d) == "f16", whole = std::string(c.d) == "s32";
+  const uint32_t registers = c.columns / (halves ? 4 : 2);
+  const char* start = halves ? "0x3c004000" : whole ? "5" : "0x40a00000";  // (2, 1), 5, 5
+  std::string body =
+      ".reg .b32 %d<128>; .reg .b32 %a<4>; mul.wide.u32 %rd6, %r0, 4; mov.u32 %r5, 0;\n$copy: mad.lo.u32 %r6, %r5, "
+      "128, "
+      "%r0; mul.wide.u32 %rd7, %r6, 4; add.u64 %rd8, %rd2, %rd7; ld.global.u32 %r7, [%rd8]; cvt.u32.u64 %r8, %rd7; "
+      "st.shared.u32 [%r8], %r7; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, " +
+      std::to_string(image.size() / 512) +
+      "; @%p1 bra $copy; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p2, " +
+      (c.keeps_first ? "0, 1" : "0, 0") + "; setp.eq.u32 %p3, 0, 0;\n";
+  for (uint32_t r = 0; r < registers; ++r) body += "mov.b32 %d" + std::to_string(r) + ", " + start + ";\n";
+  std::string shape = "m64n" + std::to_string(c.columns) + "k" + std::to_string(each);
+  for (uint32_t s = 0; s < kSteps; ++s) {
+    const std::string at = std::to_string(8 * s);
+    body += "ld.global.u64 %rd30, [%rd1+" + at + "]; ld.global.u64 %rd31, [%rd1+" + std::to_string(8 * (kSteps + s)) +
+            "];\n";
+    if (c.a_in_registers) {
+      body += "wgmma.wait_group.sync.aligned 0; mul.wide.u32 %rd32, %r0, " + std::to_string(16 * kSteps) +
+              "; add.u64 %rd32, %rd32, %rd3; ld.global.v4.b32 {%a0, %a1, %a2, %a3}, [%rd32+" + std::to_string(16 * s) +
+              "];\n";
+    }
+    if (s == 0 || c.a_in_registers) body += "wgmma.fence.sync.aligned;\n";
+    body += "wgmma.mma_async.sync.aligned." + shape + "." + c.d + "." + GetKind(c.a).name + "." + GetKind(c.b).name +
+            (c.clamps ? ".satfinite " : " ") + List("d", registers) + ", " +
+            (c.a_in_registers ? List("a", 4) : std::string("%rd30")) + ", %rd31, " + (s == 0 ? "%p2" : "%p3");
+    if (!whole) body += ", " + std::to_string(c.sign_a) + ", " + std::to_string(c.sign_b);
+    if (bytes == 2 && !c.a_in_registers) body += c.transposed_a ? ", 1" : ", 0";
+    if (bytes == 2) body += c.transposed_b ? ", 1" : ", 0";
+    body += ";\nwgmma.commit_group.sync.aligned;\n";
+  }
+  body += "wgmma.wait_group.sync.aligned 0; mul.wide.u32 %rd32, %r0, " + std::to_string(4 * registers) +
+          "; add.u64 %rd32, %rd32, %rd0;\n";
+  for (uint32_t r = 0; r < registers; ++r)
+    body += "st.global.b32 [%rd32+" + std::to_string(4 * r) + "], %d" + std::to_string(r) + ";\n";
+  TestMemory memory;
+  const uint64_t out = memory.Room(size_t{128} * registers * 4), of_descriptors = memory.Add(descriptors),
+                 of_image = memory.Add(image), of_fragments = memory.Add(fragments);
+  ASSERT_EQ(RunText(Kernel(4, body), memory, {out, of_descriptors, of_image, of_fragments},
+                    {1, 128, static_cast<uint32_t>(image.size())}),
+            "");
+  const auto found = memory.Read<uint32_t>(out, size_t{128} * registers);
+  for (uint32_t thread = 0; thread < 128; ++thread) {
+    for (uint32_t i = 0; i < c.columns / 2; ++i) {
+      const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8,
+                     column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+      int64_t sum = c.keeps_first ? (halves ? (i % 2 == 0 ? 2 : 1) : 5) : 0;
+      for (uint32_t k = 0; k < depth; ++k)
+        sum += int64_t{c.sign_a * c.sign_b} * a[row * depth + k] * b[column * depth + k];
+      if (c.clamps) sum = std::min<int64_t>(sum, 0x7fffffff);
+      const uint32_t word = found[thread * registers + (halves ? i / 2 : i)];
+      const double got = halves  ? Plain::Half::Read(static_cast<uint16_t>(word >> (16 * (i % 2))))
+                         : whole ? static_cast<double>(static_cast<int32_t>(word))
+                                 : static_cast<double>(std::bit_cast<float>(word));
+      ASSERT_EQ(got, static_cast<double>(sum)) << "row " << row << ", column " << column;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, Wgmma,
+    testing::Values(
+        Case{"PlainF16", Is::kF16, Is::kF16, "f32", 64, 0, 0}, Case{"Swizzled32", Is::kF16, Is::kF16, "f32", 8, 32, 32},
+        Case{"Swizzled64", Is::kBf16, Is::kBf16, "f32", 24, 64, 64},
+        Case{"Swizzled128", Is::kBf16, Is::kBf16, "f32", 256, 128, 128},
+        Case{"DifferentSwizzles", Is::kF16, Is::kF16, "f32", 40, 128, 32},
+        Case{"IntoHalves", Is::kF16, Is::kF16, "f16", 64, 128, 64, false, false, false, 1, 1, true},
+        Case{"TransposedPlain", Is::kF16, Is::kF16, "f32", 64, 0, 0, true, true},
+        Case{"Transposed32", Is::kBf16, Is::kBf16, "f32", 48, 32, 32, true, true},
+        Case{"Transposed64", Is::kF16, Is::kF16, "f32", 96, 64, 64, true, true},
+        Case{"Transposed128", Is::kBf16, Is::kBf16, "f32", 128, 128, 128, true, true},
+        Case{"OneTransposed", Is::kF16, Is::kF16, "f32", 128, 128, 128, false, true},
+        Case{"Signs", Is::kF16, Is::kF16, "f32", 32, 64, 128, false, false, false, -1, 1, true},
+        Case{"BothSigns", Is::kBf16, Is::kBf16, "f32", 32, 64, 128, false, false, false, -1, -1, true},
+        Case{"AInRegisters", Is::kF16, Is::kF16, "f32", 72, 0, 128, false, false, true},
+        Case{"AInRegistersSigned", Is::kBf16, Is::kBf16, "f32", 16, 0, 64, false, true, true, -1, 1, true},
+        Case{"Tf32", Is::kTf32, Is::kTf32, "f32", 32, 128, 128},
+        Case{"Tf32Plain", Is::kTf32, Is::kTf32, "f32", 200, 0, 32},
+        Case{"Tf32InRegisters", Is::kTf32, Is::kTf32, "f32", 64, 0, 64, false, false, true, 1, -1},
+        Case{"E4m3", Is::kE4m3, Is::kE4m3, "f32", 64, 128, 128}, Case{"E5m2", Is::kE5m2, Is::kE4m3, "f16", 8, 32, 64},
+        Case{"EightInRegisters", Is::kE4m3, Is::kE5m2, "f32", 56, 0, 0, false, false, true, 1, 1, true},
+        Case{"S8", Is::kS8, Is::kS8, "s32", 96, 128, 128}, Case{"MixedIntegers", Is::kU8, Is::kS8, "s32", 24, 64, 0},
+        Case{"IntegersInRegisters", Is::kS8, Is::kU8, "s32", 8, 0, 32, false, false, true, 1, 1, true},
+        Case{"Clamped", Is::kS8, Is::kU8, "s32", 16, 128, 128, false, false, false, 1, 1, true, true}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace kernpack::emulator
