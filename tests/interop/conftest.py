@@ -51,3 +51,8 @@ def peer_globals_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def peer_kernels_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_for_peer("peer_kernels.cc", tmp_path_factory.mktemp("peer_kernels"))
+
+
+@pytest.fixture(scope="session")
+def peer_context_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_for_peer("peer_context.cc", tmp_path_factory.mktemp("peer_context"))

@@ -66,6 +66,14 @@ def test_numpy(k: kernpack.Module) -> None:
     np.testing.assert_array_equal(total, [4, 5, 6])
 
 
+def test_a_module_that_asks_for_its_code_by_name(peer_context_path: Path) -> None:
+    """As TileLang's exports do for their kernels."""
+    k = kernpack.load(peer_context_path, contracts={"half_by_name": "(x: f32[N]) -> (y: f32[N])"})
+    np.testing.assert_array_equal(k.half_by_name(np.float32([1, 3])), [0.5, 1.5])
+    with pytest.raises(TypeError, match="half_by_name: x: expected dtype f32, got f64"):
+        k.half_by_name(np.ones(2))
+
+
 def test_arguments_in_the_functions_own_order(k: kernpack.Module) -> None:
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(k.row_sums(x), [3, 12])

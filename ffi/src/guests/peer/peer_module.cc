@@ -1,5 +1,7 @@
 #include "guests/peer/peer_module.h"
 
+#include <dlfcn.h>
+
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -8,6 +10,7 @@
 #include "guests/peer/contracts.h"
 #include "guests/peer/peer.h"
 #include "modules/function_index.h"
+#include "values/object/object.h"
 
 namespace kernpack::host {
 namespace {
@@ -43,11 +46,39 @@ std::string Text(KpSafeCall describe) {
   return copy;
 }
 
+// A library with code for devices inside, such as TileLang exports, gets that code through the module that apache-tvm-ffi's loader
+// makes of the file and writes into the library. Ours may be another copy of the file: that loader loads the file, too, and ours
+// gets what its copy has.
+int FillContext(const Library& library) {
+  constexpr const char* kContext = KP_ALIAS_PREFIX "_library_ctx";
+  auto* const ours = static_cast<void**>(platform::LibrarySymbol(library.handle, kContext));
+  if (ours == nullptr || *ours != nullptr) return 0;
+  const char* const file = library.path.c_str();
+  OwnedAny load;
+  OwnedAny path;
+  KpAny module = kp_none();  // kept until the process ends, as ours is
+  if (PeerGlobal(kp_bytes("ffi.ModuleLoadFromFile"), load.out()) != 0) return -1;
+  if (load.get().type_index != KP_TYPE_FUNCTION) {
+    return kp_raise("ImportError",
+                    "%s: the apache-tvm-ffi of this process has no ffi.ModuleLoadFromFile, which this file needs",
+                    file);
+  }
+  if (kp_string_new(kp_bytes(file), path.out()) != 0 ||
+      kp_function_call(load.get().v.v_obj, &path.get(), 1, &module) != 0) {
+    return -1;
+  }
+  void* const copy = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  const auto* const theirs = copy == nullptr ? nullptr : static_cast<void**>(dlsym(copy, kContext));
+  if (theirs != nullptr) *ours = *theirs;
+  return 0;
+}
+
 bool IsFunction(std::string_view alias) { return !alias.starts_with(kMetadata) && !alias.starts_with(kDoc); }
 
 }  // namespace
 
 int BuildPeerModule(const Library& library, std::string_view contracts, KpLoadedModule* out) {
+  if (FillContext(library) != 0) return -1;
   out->name = NameFromPath(library.path);
   out->sdk_version = "apache-tvm-ffi";
   out->path = library.path;

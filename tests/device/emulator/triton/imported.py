@@ -39,7 +39,25 @@ def make(folder: Path) -> None:
             sums += tl.dot(x, y)
         tl.store(c + rm * N + rn, sums, mask=(rm < M) & (rn < N))
 
+    @triton.jit
+    def product(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+        m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+        sums = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            sums += tl.dot(a.load([m, k]), b.load([k, n]))
+        c.store([m, n], sums)
+
     functions = [
+        # For 9.0 the call encodes tensor maps (TMA).
+        kc.import_triton(
+            product,
+            MATMUL,
+            grid=["cdiv(M, BM)", "cdiv(N, BN)"],
+            constants={"BM": 64, "BN": 64, "BK": 32},
+            descriptors={"a": ["BM", "BK"], "b": ["BK", "BN"], "c": ["BM", "BN"]},
+            archs=[80, 90],
+            ptx=[80, 90],
+        ),
         kc.import_triton(
             norm,
             NORM,
@@ -87,6 +105,18 @@ def call(folder: Path) -> None:
         got = k.matmul(*(kernpack.from_dlpack(t).to("cuda") for t in (a, b)))
         want = a.astype(np.float32) @ b.astype(np.float32)
         np.testing.assert_allclose(np.from_dlpack(got.to("cpu")), want, rtol=1e-4, atol=1e-4)
+    on_hopper = kernpack.device("cuda", 0).compute_version == "9.0"
+    for m, n, kk in ((64, 64, 32), (70, 80, 112), (33, 24, 200)):
+        a, b = (random.standard_normal(s).astype(np.float16) for s in ((m, kk), (kk, n)))
+        got = k.product(*(kernpack.from_dlpack(t).to("cuda") for t in (a, b)))
+        want = a.astype(np.float32) @ b.astype(np.float32)
+        np.testing.assert_allclose(np.from_dlpack(got.to("cpu")), want, rtol=1e-4, atol=1e-3)
+    try:
+        k.product(kernpack.zeros((64, 36), "f16", "cuda"), kernpack.zeros((36, 64), "f16", "cuda"))
+        assert not on_hopper
+    except ValueError as error:
+        assert on_hopper
+        assert "kernel product: tensor 'a': dim 0: expected a stride that is a multiple of 16 bytes" in str(error)
     wide = kernpack.zeros((1, 5000), "f32", "cuda")
     try:
         k.norm(wide, kernpack.zeros((5000,), "f32", "cuda"))
