@@ -1,4 +1,4 @@
-"""What goes out of a shared object: entries of fat binaries, and whole pages of the file that become free by it."""
+"""Finds the parts of a shared object that go: entries of fat binaries, and whole pages of the file that become free by it."""
 
 from __future__ import annotations
 

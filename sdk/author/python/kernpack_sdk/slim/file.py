@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import mmap
-import re
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -91,24 +90,18 @@ def _read(path: Path, data: mmap.mmap) -> Elf:
     """With fat binaries that are constants, of Kernpack's modules: the host takes their sizes from their headers. What the code of
     other projects knows of such constants can't be told."""
     plain = Elf(data)
-    try:
-        if data.find(_MAGIC) < 0 or not check.is_kernel_module(path):
-            return plain
-        with Image(path) as image:
-            pointed = set(image.pointers.values())
-    except (ValueError, *check.DAMAGED) as error:
-        raise ValueError(f"its relocations can't be read ({error})") from None
+    if data.find(_MAGIC) < 0 or not check.is_kernel_module(path):
+        return plain
     fat = set(plain.fat_sections)
-    found = []
+    found: list[int] = []
     for number, section in enumerate(plain.sections):
         if number not in fat and plain.names[number].startswith(_CONSTANTS) and section.is_allocated:
             content = data[section.offset : section.end]
-            places = (each.start() for each in re.finditer(re.escape(_MAGIC), content))
-            found += [
-                section.offset + at
-                for at in places
-                if section.address + at in pointed and fatbin.container_at(content, at) is not None
-            ]
+            at = content.find(_MAGIC)
+            while at >= 0:
+                container = fatbin.container_at(content, at)
+                found += [section.offset + at] if container else []
+                at = content.find(_MAGIC, container.end if container else at + 1)
     return Elf(data, found)
 
 

@@ -152,8 +152,8 @@ class Elf:
 
     @cached_property
     def page(self) -> int:
-        """What places in the file and addresses have in common: pages of x86-64 are small, others as large as the linker assumed;
-        larger where a section has to lie at a multiple of more."""
+        """By multiples of it, places in the file and addresses differ. Pages of x86-64 are small, others as large as the linker assumed;
+        a section may have to lie at a multiple of more."""
         needed = [each.alignment for each in self.sections if each.is_allocated]
         if self.header.machine != _X86_64:
             needed += [each.alignment for each in self.loads]
