@@ -59,7 +59,7 @@ wheels-cuda: ## kernpack-kernels-cuda into dist/cuda, for every architecture, an
 aarch64: ## the kernels of dist/aarch64, and the quickstart's NumPy part, on an emulated processor; needs `make wheels` and what `make test` installed
 	scripts/aarch64 --quickstart
 
-audit-others: ## `kernpack check` and `kernpack inspect` on ten well-known wheels of others, downloaded and pinned by hash; needs what `make test` installed
+audit-others: ## `kernpack check`, `kernpack inspect` and `kernpack slim` on ten well-known wheels of others, downloaded and pinned by hash; needs what `make test` installed
 	scripts/audit-others
 
 emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated CUDA device: no false alarm; needs what `make test` installed

@@ -10,7 +10,10 @@ import struct
 import subprocess
 from pathlib import Path
 
+import kernpack
+import numpy as np
 import pytest
+from audit_inputs import Build
 from kernpack_sdk.audit import Image, device_code
 from kernpack_sdk.slim import choice, cuts, file, proof, rewrite
 from kernpack_sdk.slim.choice import Choice
@@ -127,6 +130,38 @@ def test_many_fat_binaries(tmp_path: Path) -> None:
 def test_relocatable_code_and_both_sections(tmp_path: Path) -> None:
     path = shared_object(tmp_path, [FIRST], section="__nv_relfatbin")
     assert _architectures(_slimmed(path)) == ["sm_90"]
+
+
+_EMBEDDED = """\
+#include <kernpack/kernel.h>
+alignas(8) static const char code[] = {BYTES};
+extern "C" __attribute__((visibility("hidden"))) const void* const images[] = {code};
+static void Look(kernpack::TensorView, kernpack::MutTensorView out) { out.data_ptr<int64_t>()[0] = reinterpret_cast<int64_t>(images[0]); }
+KP_MODULE("my_kernels", "1.0.0");
+KP_EXPORT(look, Look, "(x: i64[1]) -> (out: i64[1])");
+"""
+
+
+def test_device_code_among_constants_of_a_module(build: Build, tmp_path: Path) -> None:
+    """DEVICE_CODE: freed bytes become zeros, and the file keeps its size. A library of another project stays as it is."""
+    source = _EMBEDDED.replace("BYTES", ",".join(f"'\\x{each:02x}'" for each in SECOND))
+    path = build(source)
+    new = tmp_path / "slim.so"
+    found = file.slim(path, ON_90, new)
+    assert {(row.kind, row.count) for row in found.saved} >= {("sm_80", 1), ("compute_80", 1)}
+    before, after = path.read_bytes(), new.read_bytes()
+    kept = _entries(SECOND)[1]
+    slim = struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(kept)) + kept
+    assert before.count(SECOND) == 1
+    assert after.count(slim + bytes(len(SECOND) - len(slim))) == 1
+    assert _architectures(new) == ["sm_90"]
+    address = int(kernpack.load(str(new)).look(np.zeros(1, np.int64))[0])
+    assert ctypes.string_at(address, len(slim)) == slim
+    (tmp_path / "plain.cc").write_text(
+        source.partition("static void")[0].partition("\n")[2] + "const void* const* f() { return images; }"
+    )
+    subprocess.run(["g++", "-shared", "-fPIC", "plain.cc", "-o", "plain.so"], cwd=tmp_path, check=True)
+    assert file.entries(tmp_path / "plain.so") == []
 
 
 def test_the_second_time_nothing_goes(tmp_path: Path) -> None:

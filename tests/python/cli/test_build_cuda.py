@@ -41,6 +41,13 @@ def test_the_new_project_is_compiled_for_its_architectures(command, project: Pat
     assert checked.returncode == 0, checked.stdout
     assert "paths of the machine that built it" not in checked.stdout
     assert "machine code for GPUs: sm_80 " in command("inspect", wheel).stdout
+    # Slimmed for one of its GPUs, the wheel passes too.
+    assert command("slim", wheel, "--cuda-arch", "90", cwd=project).returncode == 0
+    slimmed = project / "slim" / wheel.name
+    checked = command("check", slimmed)
+    assert checked.returncode == 0, checked.stdout
+    (module,) = json.loads(command("inspect", slimmed, "--json").stdout)["modules"]
+    assert [row["architecture"] for row in module["device_code"]] == ["sm_90"]
 
 
 def test_other_architectures_for_one_build(command, project: Path) -> None:
@@ -53,6 +60,12 @@ def test_a_build_for_the_emulated_device_runs_there_and_is_not_published(command
     done = command("build", "--json", "-o", "emulated", cwd=project, env={"KERNPACK_EMULATOR": "sm_90"})
     assert done.returncode == 0, done.stderr
     wheel = project / json.loads(done.stdout)["wheel"]
+    slimmed = command("slim", wheel, "--cuda-arch", "90", "--ptx", "90", "-o", "slim-emulated", cwd=project)
+    assert slimmed.returncode == 0, slimmed.stderr
+    assert "sm_80" in slimmed.stdout
+    slim = project / "slim-emulated" / wheel.name
+    tested = command("test", slim, "--emulate", "--op", "axpy", "--check", "calls", "--check", "cuda", cwd=project)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
     tested = command("test", wheel, "--emulate", "--op", "axpy", "--check", "calls", "--check", "cuda", cwd=project)
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert "1 function, 2 checks passed, 0 failed" in tested.stdout

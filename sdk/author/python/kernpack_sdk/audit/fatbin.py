@@ -79,6 +79,16 @@ def containers(data: bytes) -> Iterator[Container]:
         at = end
 
 
+def container_at(data: bytes, at: int) -> Container | None:
+    """The fat binary that begins there, if all of its entries are whole and of known kinds."""
+    found = _bounds(data, at)
+    if found is None:
+        return None
+    inside = tuple(_entries_of_one(data, *found))
+    is_whole = bool(inside) and inside[-1].end == found[1] and all(each.kind for each in inside)
+    return Container(at, *found, inside) if is_whole else None
+
+
 def _bounds(data: bytes, at: int) -> tuple[int, int] | None:
     """Where the entries of the fat binary at this place begin and end; None if it isn't one, or leads out of the section."""
     if at + HEADER.size > len(data):

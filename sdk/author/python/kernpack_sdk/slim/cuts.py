@@ -1,4 +1,4 @@
-"""What goes out of a shared object: entries of fat binaries, and whole pages of the file that become free by it."""
+"""Finds the parts of a shared object that go: entries of fat binaries, and whole pages of the file that become free by it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _ALIGNED = 8  # what nvcc aligns entries to
 class Part:
     """A fat binary some of whose entries go; places count from the begin of the file."""
 
+    section: int
     start: int
     end: int
     content: bytes  # its header and the entries that stay; zeros follow
@@ -38,38 +39,31 @@ class Cuts:
 
 def entries(elf: Elf) -> Iterator[fatbin.Entry]:
     """Of all fat binaries."""
-    for number in elf.fat_sections:
-        section = elf.sections[number]
-        for container in fatbin.containers(elf.data[section.offset : section.end]):
+    for _, found in elf.containers():
+        for container in found:
             yield from container.entries
 
 
 def count_whole(elf: Elf, choice: Choice) -> int:
     """How many fat binaries have no code for the GPUs that were asked for, and stay whole."""
-    total = 0
-    for number in elf.fat_sections:
-        section = elf.sections[number]
-        data = elf.data[section.offset : section.end]
-        total += sum(bool(each.entries) and not choice.finds(each.entries) for each in fatbin.containers(data))
-    return total
+    return sum(bool(each.entries) and not choice.finds(each.entries) for _, found in elf.containers() for each in found)
 
 
 def find(elf: Elf, choice: Choice) -> Cuts:
     """ValueError where something else than device code would be lost."""
-    parts = tuple(part for number in elf.fat_sections for part in _parts(elf, number, choice))
+    parts = tuple(part for number, found in elf.containers() for part in _parts(elf, number, found, choice))
     if not parts:
         return Cuts((), ())
-    free = sorted((_whole_pages(elf, *part.free) for part in parts), key=lambda each: each[0] - each[1])
+    fat = elf.fat_sections  # sections with other content stay in one piece
+    free = sorted(
+        (_whole_pages(elf, *part.free) for part in parts if part.section in fat), key=lambda each: each[0] - each[1]
+    )
     return Cuts(parts, tuple(sorted(each for each in free[:_MOST_HOLES] if each[1] - each[0] >= _SMALLEST_HOLE)))
 
 
-def _parts(elf: Elf, number: int, choice: Choice) -> Iterator[Part]:
+def _parts(elf: Elf, number: int, found: list[fatbin.Container], choice: Choice) -> Iterator[Part]:
     section = elf.sections[number]
     name = elf.names[number]
-    try:
-        found = list(fatbin.containers(elf.data[section.offset : section.end]))
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
     data = elf.data[section.offset : section.end]
     for each in found:
         keep = choice.keep(data, each.entries)
@@ -85,6 +79,7 @@ def _parts(elf: Elf, number: int, choice: Choice) -> Iterator[Part]:
         size = sum(entry.end - entry.start for entry in stays)
         head = fatbin.HEADER.pack(magic, version, header, size) + data[each.start + fatbin.HEADER.size : each.begin]
         yield Part(
+            number,
             section.offset + each.start,
             section.offset + each.end,
             head + b"".join(data[entry.start : entry.end] for entry in stays),

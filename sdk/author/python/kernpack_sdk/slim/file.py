@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import mmap
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,9 @@ from kernpack_sdk.slim import cuts, proof, rewrite
 from kernpack_sdk.slim.choice import Choice
 from kernpack_sdk.slim.tables import Elf
 
-_TELLING = (*(name.encode() for name in fatbin.SECTIONS), b".debug_", b".zdebug_")
+_MAGIC = struct.pack("<I", fatbin.MAGIC)
+_CONSTANTS = (".rodata", ".data.rel.ro")
+_TELLING = (*(name.encode() for name in fatbin.SECTIONS), b".debug_", b".zdebug_", _MAGIC)
 _SHARED_OBJECT = b"\x7fELF\x02\x01"
 
 
@@ -47,13 +50,13 @@ def has_what_can_go(path: Path) -> bool:
 def entries(path: Path) -> list[fatbin.Entry]:
     """The images of all fat binaries of a shared object. ValueError."""
     with _mapped(path) as data:
-        return list(cuts.entries(Elf(data)))
+        return list(cuts.entries(_read(path, data)))
 
 
 def slim(path: Path, choice: Choice, to: Path) -> Slimmed:
     """Writes `to` and proves it; writes nothing where nothing goes. ValueError."""
     with _mapped(path) as data:
-        old = Elf(data)
+        old = _read(path, data)
         found = cuts.find(old, choice)
         size, whole = path.stat().st_size, cuts.count_whole(old, choice)
         if not found.parts and not old.debug_sections:
@@ -83,14 +86,30 @@ def _mapped(path: Path) -> Iterator[mmap.mmap]:
         yield data
 
 
+def _read(path: Path, data: mmap.mmap) -> Elf:
+    """With fat binaries that are constants, of Kernpack's modules: the host takes their sizes from their headers. What the code of
+    other projects knows of such constants can't be told."""
+    plain = Elf(data)
+    if data.find(_MAGIC) < 0 or not check.is_kernel_module(path):
+        return plain
+    fat = set(plain.fat_sections)
+    found: list[int] = []
+    for number, section in enumerate(plain.sections):
+        if number not in fat and plain.names[number].startswith(_CONSTANTS) and section.is_allocated:
+            content = data[section.offset : section.end]
+            at = content.find(_MAGIC)
+            while at >= 0:
+                container = fatbin.container_at(content, at)
+                found += [section.offset + at] if container else []
+                at = content.find(_MAGIC, container.end if container else at + 1)
+    return Elf(data, found)
+
+
 def _refuse_pointers(path: Path, elf: Elf, found: cuts.Cuts) -> None:
     """Host code knows where a fat binary begins, and nothing of the places inside it; the dynamic linker writes nothing there."""
     ranges = []
     for part in found.parts:
-        section = next(
-            elf.sections[i] for i in elf.fat_sections if elf.sections[i].offset <= part.start < elf.sections[i].end
-        )
-        shift = section.address - section.offset
+        shift = elf.sections[part.section].address - elf.sections[part.section].offset
         ranges.append((part.start + shift, part.end + shift))
     ranges.sort()
     begins = [begin for begin, _ in ranges]

@@ -34,7 +34,7 @@ def check(old: Elf, new: Elf, choice: Choice) -> None:
     )
     _check_memory(old, new, sorted([*changed, *header]))
     _check_segments(old, new)
-    _check_sections(old, new)
+    _check_sections(old, new, changed)
     if _identity(old) != _identity(new):
         raise ValueError("the ELF header changed")
 
@@ -111,11 +111,11 @@ def _table(elf: Elf) -> _Range | None:
 def _check_device_code(old: Elf, new: Elf, choice: Choice) -> Iterator[_Range]:
     """The addresses of the fat binaries that lost entries. Each must have its other entries in order, and zeros behind them."""
     moved = _table(new) if _table(new) != _table(old) else None
-    for number in old.fat_sections:
+    for number, found in old.containers():
         section = old.sections[number]
         before = _memory(old, section.address, section.address + section.size)
         after = _memory(new, section.address, section.address + section.size)
-        for each in fatbin.containers(before):
+        for each in found:
             keep = choice.keep(before, each.entries)
             expected = b"".join(before[e.start : e.end] for e, stays in zip(each.entries, keep, strict=True) if stays)
             magic, version, header, _ = fatbin.HEADER.unpack_from(before, each.start)
@@ -151,7 +151,7 @@ def _check_segments(old: Elf, new: Elf) -> None:
             raise ValueError("the segment that says where the table of segments is says something else")
 
 
-def _check_sections(old: Elf, new: Elf) -> None:
+def _check_sections(old: Elf, new: Elf, changed: list[_Range]) -> None:
     """Every section but device code and debug sections: equal names, addresses, sizes and bytes."""
     fat, debug = set(old.fat_sections), set(old.debug_sections)
     if len(old.sections) != len(new.sections):
@@ -166,9 +166,22 @@ def _check_sections(old: Elf, new: Elf) -> None:
             ):
                 raise ValueError(f"{old.names[number]} doesn't have the device code that is in memory")
         elif before._replace(offset=0) != after._replace(offset=0) or (
-            old.data[before.offset : before.end] != new.data[after.offset : after.end]
+            _content(old, before, changed) != _content(new, after, changed)
         ):
             raise ValueError(f"the section {old.names[number]} changed")
+
+
+def _content(elf: Elf, section: Section, changed: list[_Range]) -> bytes | bytearray:
+    """Without the fat binaries among its constants that lost entries."""
+    inside = [
+        each for each in changed if section.is_allocated and section.address <= each[0] < section.address + section.size
+    ]
+    if not inside:
+        return elf.data[section.offset : section.end]
+    content = bytearray(elf.data[section.offset : section.end])
+    for begin, end in inside:
+        content[begin - section.address : end - section.address] = bytes(end - begin)
+    return content
 
 
 def _is_closed_up(new: Elf, section: Section, before: Section) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -88,10 +89,14 @@ class Section(NamedTuple):
 
 
 class Elf:
-    """ValueError where the file isn't a shared object all of whose parts lie inside it."""
+    """ValueError where the file isn't a shared object all of whose parts lie inside it.
 
-    def __init__(self, data: bytes | mmap.mmap) -> None:
+    embedded: places in the file of fat binaries among constants, DEVICE_CODE of Kernpack's modules.
+    """
+
+    def __init__(self, data: bytes | mmap.mmap, embedded: Iterable[int] = ()) -> None:
         self.data = data
+        self.embedded = sorted(embedded)
         if len(data) < HEADER.size or data[:6] != b"\x7fELF\x02\x01":
             raise ValueError("expected an ELF file of a 64-bit little-endian machine")
         self.header = Header(*HEADER.unpack_from(data))
@@ -147,8 +152,8 @@ class Elf:
 
     @cached_property
     def page(self) -> int:
-        """What places in the file and addresses have in common: pages of x86-64 are small, others as large as the linker assumed;
-        larger where a section has to lie at a multiple of more."""
+        """By multiples of it, places in the file and addresses differ. Pages of x86-64 are small, others as large as the linker assumed;
+        a section may have to lie at a multiple of more."""
         needed = [each.alignment for each in self.sections if each.is_allocated]
         if self.header.machine != _X86_64:
             needed += [each.alignment for each in self.loads]
@@ -165,6 +170,21 @@ class Elf:
             for i, (name, section) in enumerate(zip(self.names, self.sections, strict=True))
             if name.startswith(fatbin.SECTIONS) and section.end > section.offset
         ]
+
+    def containers(self) -> Iterator[tuple[int, list[fatbin.Container]]]:
+        """The numbers of sections with fat binaries, and these. ValueError."""
+        for number in self.fat_sections:
+            section = self.sections[number]
+            try:
+                yield number, list(fatbin.containers(self.data[section.offset : section.end]))
+            except ValueError as error:
+                raise ValueError(f"{self.names[number]}: {error}") from None
+        for number, section in enumerate(self.sections):
+            inside = [at for at in self.embedded if section.offset <= at < section.end] if section.is_allocated else []
+            if inside:
+                data = self.data[section.offset : section.end]
+                found = [fatbin.container_at(data, at - section.offset) for at in inside]
+                yield number, [each for each in found if each is not None]
 
     @property
     def debug_sections(self) -> list[int]:
