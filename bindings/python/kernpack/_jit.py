@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kernpack import _core
 
@@ -63,13 +64,7 @@ def _records(data: mmap.mmap) -> Iterator[Source]:
 
 def compile_ahead(found: Sequence[Source], archs: Sequence[str], jobs: int) -> Iterator[Built | Exception]:
     """Compiles every unit for each architecture into the cache, `jobs` at a time."""
-    from kernpack._load import tell_folders
-
-    tell_folders()
-    _core.device_count("cuda")  # opens the backend, which registers the function; no device is needed
-    compile_one = _core.global_get("kernpack.cuda.compile")
-    if compile_one is None:
-        raise RuntimeError("this kernpack has no CUDA backend: pip install --force-reinstall kernpack")
+    compile_one = _function("kernpack.cuda.compile")
 
     def build(work: tuple[Source, str, str]) -> Built | Exception:
         source, unit, arch = work
@@ -81,6 +76,23 @@ def compile_ahead(found: Sequence[Source], archs: Sequence[str], jobs: int) -> I
     wanted = [(source, unit, arch) for source in found for arch in archs for unit in source.units]
     with ThreadPoolExecutor(jobs) as pool:
         yield from pool.map(build, wanted)
+
+
+def compiler() -> str:
+    """ "13.5 at /.../libnvrtc.so.13"; RuntimeError that says how to get one."""
+    return str(_function("kernpack.cuda.compiler")())
+
+
+def _function(name: str) -> Any:
+    """Of the CUDA backend, which registers it when it is opened; no device is needed."""
+    from kernpack._load import tell_folders
+
+    tell_folders()
+    _core.device_count("cuda")
+    function = _core.global_get(name)
+    if function is None:
+        raise RuntimeError("this kernpack has no CUDA backend: pip install --force-reinstall kernpack")
+    return function
 
 
 def files_of(name: str) -> list[Path]:

@@ -31,7 +31,7 @@ int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit,
 // there is none.
 std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel);
 
-// Registers the global function kernpack.cuda.compile, which `kernpack warm` calls: no device is needed.
+// Registers the global functions of the commands `kernpack warm` and `kernpack doctor`, once a process: no device is needed.
 int RegisterJit(const KpHost* host);
 
 }  // namespace kernpack::cuda

@@ -1,9 +1,11 @@
-// The global function that `kernpack warm` calls: it compiles a module's source into the cache, for any architecture.
-#include <cstdlib>
+// Global functions for the command: `kernpack warm` compiles a module's source into the cache, for any architecture; `kernpack doctor` asks
+// which NVRTC would.
+#include <atomic>
 #include <exception>
 
 #include "backends/cuda/error.h"
 #include "backends/cuda/jit.h"
+#include "backends/cuda/jit_tools.h"
 #include "backends/cuda/text.h"
 #include "shared/bytes.h"
 #include "shared/cuda_arch.h"
@@ -12,11 +14,26 @@ namespace kernpack::cuda {
 namespace {
 
 constexpr const char* kCompile = "kernpack.cuda.compile";
+constexpr const char* kCompiler = "kernpack.cuda.compiler";
+
+using GlobalBody = int (*)(const KpHost* host, const KpAny* args, int32_t count, KpAny* out);
 
 // An object of the ABI that is never freed.
-struct CompileFunction {
+struct GlobalFunction {
   KpFunctionObject object;
   const KpHost* host;
+  const char* name;
+  GlobalBody body;
+};
+
+// A text as the result of a function.
+struct OwnedText {
+  KpStrObject object;
+  std::string text;
+
+  static void Delete(void* object, int flags) {
+    if ((flags & KP_DELETE_WEAK) != 0) delete static_cast<OwnedText*>(object);
+  }
 };
 
 int Compile(const KpHost* host, const KpAny* args, int32_t count, KpAny* out) {
@@ -49,24 +66,43 @@ int Compile(const KpHost* host, const KpAny* args, int32_t count, KpAny* out) {
   return 0;
 }
 
-int CallCompile(void* self, const KpAny* args, int32_t count, KpAny* out) noexcept {
-  const KpHost* host = static_cast<const CompileFunction*>(self)->host;
+// "13.5 at /.../libnvrtc.so.13"
+int DescribeCompiler(const KpHost* host, const KpAny* /*args*/, int32_t /*count*/, KpAny* out) {
+  JitCompiler compiler;
+  std::string why;
+  if (!FindCompiler(host, 0, &compiler, &why)) return Raise(host, "RuntimeError", why);
+  auto* const made = new OwnedText{{}, compiler.version + " at " + compiler.file};
+  made->object.header = {1 | uint64_t{1} << 32, KP_TYPE_STR, 0, &OwnedText::Delete};
+  made->object.bytes = host::Bytes(made->text);
+  *out = kp_none();
+  out->type_index = KP_TYPE_STR;
+  out->v.v_obj = &made->object.header;
+  return 0;
+}
+
+int CallGlobal(void* self, const KpAny* args, int32_t count, KpAny* out) noexcept {
+  const auto* function = static_cast<const GlobalFunction*>(self);
   try {
-    return Compile(host, args, count, out);
+    return function->body(function->host, args, count, out);
   } catch (const std::exception& error) {
-    return Raise(host, "RuntimeError", std::string(kCompile) + ": " + error.what());
+    return Raise(function->host, "RuntimeError", std::string(function->name) + ": " + error.what());
   }
 }
 
 void KeepForever(void* /*object*/, int /*flags*/) {}
 
+int RegisterGlobal(const KpHost* host, const char* name, GlobalBody body) {
+  auto* const function = new GlobalFunction{
+      {{1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, &KeepForever}, &CallGlobal, nullptr}, host, name, body};
+  return host->global_set(host, kp_bytes(name), &function->object.header, 1);
+}
+
 }  // namespace
 
 int RegisterJit(const KpHost* host) {
-  static auto* const function =
-      new CompileFunction{{{1 | uint64_t{1} << 32, KP_TYPE_FUNCTION, 0, &KeepForever}, &CallCompile, nullptr}, nullptr};
-  function->host = host;
-  return host->global_set(host, kp_bytes(kCompile), &function->object.header, 1);
+  static std::atomic<bool> done{false};
+  if (done.exchange(true)) return 0;
+  return RegisterGlobal(host, kCompile, Compile) != 0 ? -1 : RegisterGlobal(host, kCompiler, DescribeCompiler);
 }
 
 }  // namespace kernpack::cuda

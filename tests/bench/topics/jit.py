@@ -60,8 +60,18 @@ def _measure(folder: Path, nvrtc: str, rounds: int, kit: Kit) -> list[Row]:
             ("ahead", [module, "ahead"], {}),
         ):
             best[name] = min(best.get(name, float("inf")), _run(folder, *words, **variables) / 1e6)
-    first = Row("jit", "first call of all", best["first"], best["plain"], "ms", GOAL_FIRST, peer="NVRTC alone, opened and run")
-    later = Row("jit", "first call of a later process", best["later"], best["ahead"], "ms", GOAL_LATER, peer="the PTX in the module")
+    first = Row(
+        "jit", "first call of all", best["first"], best["plain"], "ms", GOAL_FIRST, peer="NVRTC alone, opened and run"
+    )
+    later = Row(
+        "jit",
+        "first call of a later process",
+        best["later"],
+        best["ahead"],
+        "ms",
+        GOAL_LATER,
+        peer="the PTX in the module",
+    )
     return [first, later]
 
 

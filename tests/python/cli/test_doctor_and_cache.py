@@ -50,6 +50,18 @@ def test_what_is_missing_has_a_command(command) -> None:
     assert found["nvcc"]["state"] == "absent"
 
 
+def test_nvrtc_is_looked_for_as_modules_do(command) -> None:
+    nowhere = _findings(command("doctor", "--json", env={"KERNPACK_NVRTC": "/nowhere/libnvrtc.so"}))["NVRTC"]
+    assert nowhere["state"] == "broken"
+    assert "/nowhere/libnvrtc.so: no such file" in nowhere["found"]
+    assert nowhere["mend"] == "unset KERNPACK_NVRTC, or correct it"
+    found = _findings(command("doctor", "--json", env={"KERNPACK_NVRTC": ""}))["NVRTC"]
+    if found["state"] == "ok":
+        assert re.match(r"1\d\.\d+ at .*libnvrtc\.so", found["found"])
+    else:
+        assert found["mend"].startswith('pip install "nvidia-cuda-nvrtc')
+
+
 def test_a_broken_tool_and_a_bad_cache_end_with_1(command, tmp_path: Path) -> None:
     broken = tmp_path / "broken-cxx"
     broken.write_text("#!/bin/sh\necho no libc >&2\nexit 3\n")

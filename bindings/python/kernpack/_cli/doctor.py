@@ -55,6 +55,7 @@ def examine() -> Iterator[Finding]:
     yield _python()
     yield _sdk()
     yield from _tools()
+    yield _nvrtc()
     yield from _frameworks()
     yield _cache()
     yield from _packages()
@@ -111,6 +112,19 @@ def _tools() -> Iterator[Finding]:
             yield Finding(what, BROKEN, f"{path} --version: exit {said.returncode}: {first}", f"reinstall it: {mend}")
         else:
             yield Finding(what, OK, f"{said.stdout.strip().partition(chr(10))[0]} at {path}")
+
+
+def _nvrtc() -> Finding:
+    from kernpack import _jit
+
+    try:
+        return Finding("NVRTC", OK, _jit.compiler())
+    except RuntimeError as error:
+        first = str(error).partition("\n")[0]
+        mend = re.search(r'pip install "[^"]+"', first)
+        state = BROKEN if os.environ.get("KERNPACK_NVRTC") else ABSENT
+        found = first if state == BROKEN else "compiles the CUDA source that some modules carry; others don't need it"
+        return Finding("NVRTC", state, found, mend[0] if mend else "unset KERNPACK_NVRTC, or correct it")
 
 
 def _frameworks() -> Iterator[Finding]:

@@ -29,6 +29,7 @@ _RUNTIME = {
     "lock": "Write a lock file of the installed kernel wheels, with the digest of each file",
     "profile": "Run a script and report the time that its kernels took",
     "verify": "Compare the installed kernel wheels with the lock, or wheels with their signatures",
+    "warm": "Compile the CUDA code that a module carries as source, before its first call",
 }
 # Commands that are programs of their own, and how to get each.
 _PROGRAMS = {
