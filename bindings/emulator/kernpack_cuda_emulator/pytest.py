@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _take() -> list[dict[str, Any]]:
-    """What was found since the last call; all queued work has run then. The device works again afterwards."""
+    """The errors since the last call; all queued work has run then. The device works again afterwards."""
     assert _device is not None
     found: list[dict[str, Any]] = json.loads(_device.kernpack_emulator_findings())
     if found:

@@ -77,7 +77,7 @@ class _Copies:
 
 def _changed(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments that the operator writes to."""
-    found = []
+    found: list[Any] = []
     for i, argument in enumerate(func._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = args[i] if i < len(args) else kwargs.get(argument.name)
@@ -92,7 +92,7 @@ def _make_mode(torch: Any) -> Any:
     key = torch._C._TorchDispatchModeKey
     tracing = [getattr(key, name) for name in ("FAKE", "PROXY", "FUNCTIONAL") if hasattr(key, name)]
 
-    class OperatorsOnCpu(TorchDispatchMode):  # type: ignore[misc]
+    class OperatorsOnCpu(TorchDispatchMode):
         @classmethod
         def is_infra_mode(cls) -> bool:
             return True  # torch.compile compiles as without it
@@ -144,7 +144,9 @@ def _print_from_cpu(torch: Any) -> None:
     printed = torch._tensor_str._tensor_str
 
     def tensor_str(tensor: Any, indent: int) -> Any:
-        return printed(_Copies(torch).to_cpu(tensor) if type(tensor) in (torch.Tensor, torch.nn.Parameter) else tensor, indent)
+        return printed(
+            _Copies(torch).to_cpu(tensor) if type(tensor) in (torch.Tensor, torch.nn.Parameter) else tensor, indent
+        )
 
     torch._tensor_str._tensor_str = tensor_str
 
@@ -177,7 +179,9 @@ class _AfterTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         assert self._spec.loader is not None
         module.__spec__, module.__loader__ = self._spec, self._spec.loader
         self._spec.loader.exec_module(module)
-        if module.version.cuda is not None:  # whether a device is there isn't asked: forked processes couldn't use it any more
+        if (
+            module.version.cuda is not None
+        ):  # whether a device is there isn't asked: forked processes couldn't use it any more
             turn_on(module)
 
 

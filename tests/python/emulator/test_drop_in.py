@@ -139,7 +139,9 @@ def test_the_report_says_what_a_program_asked_for_in_vain(tmp_path: Path) -> Non
 
 
 def test_pythons_own_start_is_as_without_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = "import sys; print('sitecustomize' in sys.modules, any('kernpack_cuda_emulator/start' in p for p in sys.path))"
+    program = (
+        "import sys; print('sitecustomize' in sys.modules, any('kernpack_cuda_emulator/start' in p for p in sys.path))"
+    )
     assert _run("--", sys.executable, "-c", program, check=True).stderr == ""
     (tmp_path / "sitecustomize.py").write_text("print('of the environment')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from liger_kernel.ops import rms_norm as liger_rms_norm
 from liger_kernel.ops import cross_entropy, geglu, layer_norm, rope, swiglu
+from liger_kernel.ops import rms_norm as liger_rms_norm
 from torch.nn import functional as f
 
 ROWS, WIDTH = 8, 64
@@ -16,7 +16,9 @@ def _tensors(count: int, shape: tuple[int, ...]) -> list[torch.Tensor]:
     return [torch.randn(*shape, generator=torch.Generator().manual_seed(i)) for i in range(count)]
 
 
-def check(name: str, ours: Callable[..., torch.Tensor], expected: Callable[..., torch.Tensor], inputs: list[torch.Tensor]) -> None:
+def check(
+    name: str, ours: Callable[..., torch.Tensor], expected: Callable[..., torch.Tensor], inputs: list[torch.Tensor]
+) -> None:
     """The value, and the gradient of its sum with weights, for each input."""
     results = []
     for function, device in ((expected, "cpu"), (ours, "cuda")):
@@ -25,7 +27,7 @@ def check(name: str, ours: Callable[..., torch.Tensor], expected: Callable[..., 
         weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(9)).to(device)
         gradients = torch.autograd.grad((out * weights).sum(), here)
         results.append([out.detach().cpu(), *(each.cpu() for each in gradients)])
-    error = max(float((a - b).abs().max()) for a, b in zip(*results, strict=True))
+    error = max(float((a - b).detach().abs().max()) for a, b in zip(*results, strict=True))
     assert error < 1e-4, (name, error)
     print(f"{name}: right within {error:.1e}", flush=True)
 
