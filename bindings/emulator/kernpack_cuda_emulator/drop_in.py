@@ -52,7 +52,7 @@ class DropInError(ValueError):
 
 @dataclass(frozen=True)
 class Options:
-    """What a program gets; `option` in messages is the name of the command line's option without its dashes."""
+    """The devices of a program, the order of warps, and the errors that are looked for."""
 
     devices: str = "sm_90"
     seed: str | None = None
@@ -93,7 +93,14 @@ def environment(folder: Path, options: Options) -> Mapping[str, str]:
     for name, text in (("ptxas", _PTXAS), ("nvidia-smi", _NVIDIA_SMI)):
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
-    before = {"LD_LIBRARY_PATH": str(LIBRARIES), "PATH": str(tools)}
+    before = {
+        "LD_LIBRARY_PATH": str(LIBRARIES),
+        "LD_PRELOAD": ":".join(
+            str(LIBRARIES / name) for name in _NAMES if "cudart" in name
+        ),  # torch has a path of its own
+        "PATH": str(tools),
+        "PYTHONPATH": str(LIBRARY.parent / "start"),
+    }
     for name in before:
         if os.environ.get(name):
             before[name] += os.pathsep + os.environ[name]

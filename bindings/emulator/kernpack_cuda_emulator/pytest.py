@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from . import drop_in, report
+from . import drop_in, report, torch_operators
 from ._library import library
 
 _MARKER = "emulator_finds"
@@ -55,6 +55,7 @@ def _load(config: pytest.Config, option: Any) -> None:
         if option.emulator_report and not hasattr(config, "workerinput"):
             os.environ["KERNPACK_EMULATOR_REPORT"] = str(folder / "report.jsonl")
         drop_in.load()
+        torch_operators.watch()
     except (drop_in.DropInError, report.ReportError) as error:
         raise pytest.UsageError(str(error)) from error
     _device = library()
@@ -76,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _take() -> list[dict[str, Any]]:
-    """What was found since the last call; all queued work has run then. The device works again afterwards."""
+    """The errors since the last call; all queued work has run then. The device works again afterwards."""
     assert _device is not None
     found: list[dict[str, Any]] = json.loads(_device.kernpack_emulator_findings())
     if found:

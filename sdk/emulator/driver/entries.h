@@ -105,7 +105,7 @@ struct MemAccess {
   X(cuMemHostRegister, 6050, (void* pointer, size_t bytes, unsigned flags))                                            \
   X(cuMemHostUnregister, 4000, (void* pointer))                                                                        \
   X(cuMemHostGetDevicePointer, 3020, (DevicePtr * out, void* pointer, unsigned flags))                                 \
-  X(cuMemHostGetFlags, 3020, (unsigned* flags, void* pointer))                                                         \
+  X(cuMemHostGetFlags, 2030, (unsigned* flags, void* pointer))                                                         \
   X(cuMemAllocPitch, 3020, (DevicePtr * out, size_t* pitch, size_t width, size_t height, unsigned element))            \
   X(cuMemAllocAsync, 11020, (DevicePtr * out, size_t bytes, Stream stream))                                            \
   X(cuMemPoolDestroy, 11020, (Pool pool))                                                                              \

@@ -1,4 +1,4 @@
-// What kernels did wrong, for programs: errors that were found, launches by kernel, functions that aren't here. Kept for control.h's
+// Errors of kernels, launches by kernel, and functions that aren't here, for programs. Kept for control.h's
 // kernpack_emulator_findings, and appended to the file that KERNPACK_EMULATOR_REPORT names, one JSON object per line.
 #ifndef KERNPACK_SDK_EMULATOR_DRIVER_FINDINGS_H_
 #define KERNPACK_SDK_EMULATOR_DRIVER_FINDINGS_H_

@@ -1,4 +1,4 @@
-// What else programs ask of a device, and of code that they load themselves.
+// Facts and settings of devices that only programs ask for, and code that they load themselves.
 #include <cstring>
 
 #include "driver/machine.h"

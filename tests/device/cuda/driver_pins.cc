@@ -1,5 +1,6 @@
 // Compile-only: every number, layout and function of driver_types.h and driver_entries.h against the toolkit's own headers.
 #include <cuda.h>
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
+
+#include "../../../sdk/emulator/driver/entries.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -35,6 +38,11 @@ struct SameFunction<R(Ours...), S(Theirs...)> {
 KP_CUDA_ENTRIES(KP_PIN_ENTRY_)
 KP_CUDA_OPTIONAL_ENTRIES(KP_PIN_ENTRY_)
 KP_CUDA_TENSOR_MAP_ENTRIES(KP_PIN_ENTRY_)
+// Those that only other programs call, on the emulated device.
+KP_EMULATOR_OTHER_ENTRIES(KP_PIN_ENTRY_)
+KP_EMULATOR_STREAM_ENTRIES(KP_PIN_ENTRY_)
+KP_EMULATOR_MEMORY_ENTRIES(KP_PIN_ENTRY_)
+KP_EMULATOR_CODE_ENTRIES(KP_PIN_ENTRY_)
 #undef KP_PIN_ENTRY_
 
 #define KP_PIN(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs), #theirs)

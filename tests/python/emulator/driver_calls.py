@@ -87,13 +87,16 @@ def facts() -> None:
     mode = c.c_int(-1)
     need("cuDeviceGetAttribute", c.byref(mode), 20, 0)
     print("compute mode", mode.value)
-    for attribute, there, bytes_written in ((3, memory + 8, 8), (9, 0, 4), (11, memory, 8), (12, 128, 8), (13, 1, 4)):
+    for attribute, there, bytes_written in (
+        (3, memory + 8, 8), (6, 0, 4), (7, memory, 8), (8, 0, 4), (9, 0, 4), (10, 0, 4), (11, memory, 8), (12, 128, 8), (13, 1, 4),
+        (14, 0, 8), (17, 0, 8),
+    ):  # fmt: skip
         room = (c.c_uint8 * 16)(*[0xEE] * 16)
         need("cuPointerGetAttribute", room, attribute, memory + 8)
         given = bytes(room)
         assert int.from_bytes(given[:bytes_written], "little") == there, (attribute, given)
         assert given[bytes_written:] == b"\xee" * (16 - bytes_written), (attribute, given)
-    print("unknown", call("cuPointerGetAttribute", (c.c_uint8 * 16)(), 7, memory))
+    print("unknown", call("cuPointerGetAttribute", (c.c_uint8 * 16)(), 5, memory))
 
 
 def fails(*, asks: bool) -> None:

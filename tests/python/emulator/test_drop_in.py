@@ -138,6 +138,18 @@ def test_the_report_says_what_a_program_asked_for_in_vain(tmp_path: Path) -> Non
     assert written["findings"] == written["kernels"] == []
 
 
+def test_pythons_own_start_is_as_without_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = (
+        "import sys; print('sitecustomize' in sys.modules, any('kernpack_cuda_emulator/start' in p for p in sys.path))"
+    )
+    assert _run("--", sys.executable, "-c", program, check=True).stderr == ""
+    (tmp_path / "sitecustomize.py").write_text("print('of the environment')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    done = _run("--", sys.executable, "-c", program, check=True)
+    assert done.stdout.splitlines()[-2:] == ["of the environment", "True False"]
+    assert done.stderr == ""
+
+
 def test_the_exit_status_is_the_programs() -> None:
     assert _run("--", sys.executable, "-c", "raise SystemExit(3)").returncode == 3
     assert _run("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137

@@ -1,0 +1,79 @@
+"""torch as PyPI has it, with CUDA, on the emulated device: its own operators, a kernel of Triton, and torch.compile."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch.nn.functional import scaled_dot_product_attention
+
+
+@triton.jit
+def double(x, out, n, BLOCK: tl.constexpr):  # noqa: N803
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def operators() -> None:
+    assert torch.equal((torch.ones(3, device="cuda") + 1).cpu(), torch.full((3,), 2.0))
+    x = torch.randn(4, 5, device="cuda")
+    x[1].zero_()
+    x.mul_(2)
+    assert not x.cpu()[1].any()
+    assert torch.equal(x.t().contiguous().cpu(), x.cpu().t())
+    total = torch.empty(4, device="cuda")
+    torch.sum(x, dim=1, out=total)
+    assert torch.allclose(total.cpu(), x.cpu().sum(1))
+    resized = torch.empty(0, device="cuda")
+    torch.add(x, x, out=resized)
+    assert torch.equal(resized.cpu(), x.cpu() * 2)
+    assert x.to(torch.bfloat16).device.type == "cuda"
+    assert "device='cuda:0'" in repr(total)
+
+
+def training() -> None:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Linear(8, 1))
+    x, step = torch.randn(16, 5), torch.optim.AdamW
+    results = []
+    for device in ("cpu", "cuda"):
+        torch.manual_seed(1)
+        here = [p.detach().clone().to(device).requires_grad_() for p in model.parameters()]
+        names = dict(zip([name for name, _ in model.named_parameters()], here, strict=True))
+        optimizer = step(here, lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            torch.func.functional_call(model, names, (x.to(device),)).square().mean().backward()
+            optimizer.step()
+        results.append([p.detach().cpu() for p in here])
+    for on_cpu, on_device in zip(*results, strict=True):
+        assert torch.allclose(on_cpu, on_device, atol=1e-6)
+
+
+def attention() -> None:
+    q = torch.randn(1, 2, 8, 16, device="cuda")
+    expected = scaled_dot_product_attention(q.cpu(), q.cpu(), q.cpu())
+    assert torch.allclose(scaled_dot_product_attention(q, q, q).cpu(), expected, atol=1e-6)
+
+
+def kernels() -> None:
+    x = torch.arange(100, device="cuda", dtype=torch.float32)
+    out = torch.empty_like(x)
+    double[(4,)](x, out, 100, BLOCK=32)
+    assert torch.equal(out.cpu(), x.cpu() * 2)
+
+
+def compiled() -> None:
+    @torch.compile
+    def scaled(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(a * b + 1, dim=-1)
+
+    a, b = torch.randn(8, 40, device="cuda"), torch.randn(8, 40, device="cuda")
+    expected = torch.softmax(a.cpu() * b.cpu() + 1, dim=-1)
+    assert torch.allclose(scaled(a, b).cpu(), expected, atol=1e-6)
+
+
+if __name__ == "__main__":
+    for part in (operators, training, attention, kernels, compiled):
+        part()
+        print(f"{part.__name__}: right", flush=True)
