@@ -4,6 +4,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/progress.h"
 #include "exec/warp.h"
 
 namespace kernpack::emulator {
@@ -156,12 +157,14 @@ void NeedEnded(const Block& block) {
     const Group& group = warp.groups[0];
     if (group.state == Group::State::kClusterWait) {
       Fail(warp, At(block, group), First(group.mask), Fault::Kind::kDeadlock,
-           "waits for threads of its cluster that never arrive: every other thread has ended or waits elsewhere");
+           "waits for threads of its cluster that never arrive: every other thread has ended or waits elsewhere: " +
+               WhoWaits(block));
     }
     Fail(warp, At(block, group), First(group.mask), Fault::Kind::kDeadlock,
          Text("waits at barrier %u for threads that never come: every other thread of the block has ended or waits "
               "elsewhere",
-              group.barrier));
+              group.barrier) +
+             ": " + WhoWaits(block));
   }
 }
 

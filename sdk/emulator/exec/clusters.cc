@@ -89,6 +89,7 @@ void ArriveAtCluster(Warp* warp, const Instruction& instruction, uint32_t mask) 
   }
   if (warp->cluster_arrived == 0) ++warp->block->cluster_arrivals;
   warp->cluster_arrived |= mask;
+  ++warp->effects;
   RaceShadow& races = warp->block->races;
   if ((instruction.flags & kRelaxed) != 0) {
     // Orders the mbarriers that were made before a fence.mbarrier_init, and nothing else.

@@ -135,6 +135,7 @@ void RunTrap(Warp& warp, const Instruction& i, uint32_t mask) {
 }
 
 void RunClock(Warp& warp, const Instruction& i, uint32_t mask) {
+  ++warp.effects;  // what waits for a time doesn't wait for ever
   const auto now = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   if (!i.wide) return PutAll(warp, i.op[0], mask, static_cast<uint32_t>(now));
   auto* out = reinterpret_cast<uint64_t*>(warp.registers + i.op[0]);

@@ -6,7 +6,6 @@
 #include "exec/fault.h"
 #include "exec/group_operand.h"
 #include "exec/matrix_elements.h"
-#include "exec/matrix_sums.h"
 #include "exec/taint.h"
 #include "exec/warp_group.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr uint32_t kMostBlocks = 256 / kColumns, kRowsOfWarp = 16;
 
-struct Sizes {
+struct ProductSizes {
   uint32_t columns, depth;
   Element a, b, d;
   uint32_t flags;
@@ -23,7 +22,7 @@ struct Sizes {
   const uint32_t* of_a;
   uint32_t sums;  // registers of D
 
-  explicit Sizes(const uint32_t* extra)
+  explicit ProductSizes(const uint32_t* extra)
       : columns(extra[0]),
         depth(extra[1]),
         a(static_cast<Element>(extra[2])),
@@ -36,9 +35,9 @@ struct Sizes {
 };
 
 // Reads units of shared memory for a warp, and checks each.
-class Units {
+class UnitReader {
  public:
-  Units(Warp* warp, const Instruction& i, const char* what, std::vector<uint32_t>* read)
+  UnitReader(Warp* warp, const Instruction& i, const char* what, std::vector<uint32_t>* read)
       : warp_(*warp), i_(i), what_(what), read_(*read) {}
 
   // `*known`: bytes that have been written.
@@ -77,9 +76,9 @@ class Units {
   std::vector<uint32_t>& read_;
 };
 
-class Product {
+class ProductOfGroup {
  public:
-  Product(Warp* last, GroupProduct* product)
+  ProductOfGroup(Warp* last, GroupProduct* product)
       : last_(*last),
         warps_(last->block->warps.data() + last->index - last->in_block % kGroupWarps),
         i_(*product->operands.instruction),
@@ -99,12 +98,13 @@ class Product {
     }
     product_.reads = last_.block->reads.Begin(std::move(read));
     const uint32_t order = last_.block->launch->mma_order;
+    const auto sum_tile = last_.block->program->rows->sum_tile;
     for (uint32_t block = 0; block < of_.columns / kColumns; ++block) {
       for (uint32_t w = 0; w < kGroupWarps; ++w) {
         Tile& tile = tiles_[w];
         std::memcpy(tile.of_b, of_b_[block], sizeof of_b_[block][0] * of_.depth);
         Gather(warps_[w], block, &tile);
-        SumInOrder(&tile, order);
+        sum_tile(&tile, order);
         Scatter(warps_[w], block, tile);
       }
     }
@@ -116,7 +116,7 @@ class Product {
   Warp* const warps_;
   const Instruction& i_;
   GroupProduct& product_;
-  const Sizes of_;
+  const ProductSizes of_;
   Tile tiles_[kGroupWarps];
   double of_b_[kMostBlocks][kMostDepth][kColumns];
   uint32_t unknown_rows_[kGroupWarps] = {};  // of A
@@ -126,7 +126,7 @@ class Product {
   template <class Put, class Unknown>
   void ReadUnits(Warp* warp, const GroupOperand& operand, Element element, const char* what, uint32_t first,
                  uint32_t rows, std::vector<uint32_t>* read, Put put, Unknown unknown) {
-    Units units(warp, i_, what, read);
+    UnitReader units(warp, i_, what, read);
     const uint32_t per_word = PerRegister(element), each = 4 * per_word;
     WithElement(element, [&](auto value) {
       operand.ForUnits(first, rows, of_.depth, [&](uint64_t address, uint32_t row, uint32_t k) {
@@ -230,7 +230,7 @@ class Product {
 }  // namespace
 
 void ComputeProduct(Warp* last, GroupProduct* product) {
-  const auto work = std::make_unique<Product>(last, product);  // 90 KiB
+  const auto work = std::make_unique<ProductOfGroup>(last, product);  // 90 KiB
   work->Run();
   product->computed = true;
 }

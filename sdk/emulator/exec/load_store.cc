@@ -145,6 +145,7 @@ void RunLoad(Warp& warp, const Instruction& i, uint32_t mask) {
 }
 
 void RunStore(Warp& warp, const Instruction& i, uint32_t mask) {
+  ++warp.effects;
   const uint32_t* slots = warp.block->program->extra.data() + i.extra;
   if (!StoreOne(warp, i, mask, slots) && !StoreRow(warp, i, mask, slots)) StoreEach(warp, i, mask, slots);
 }

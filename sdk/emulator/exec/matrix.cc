@@ -8,7 +8,6 @@
 #include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/matrix_elements.h"
-#include "exec/matrix_sums.h"
 #include "exec/taint.h"
 
 namespace kernpack::emulator {
@@ -153,7 +152,7 @@ void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   const Operands of = GetOperands(warp, i);
   Tile tile;
   Gather(warp, of, &tile);
-  SumInOrder(&tile, warp.block->launch->mma_order);
+  warp.block->program->rows->sum_tile(&tile, warp.block->launch->mma_order);
   CarryTaint(warp, of);
   Scatter(warp, i, of, tile.sums);
 }

@@ -2,20 +2,10 @@
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_MATRIX_H_
 
+#include "ops/tile.h"
 #include "program/program.h"
 
 namespace kernpack::emulator {
-
-enum class Element : uint8_t { kHalf, kBrain, kTf32, kDouble, kSigned8, kUnsigned8, kE4m3, kE5m2, kFloat, kInteger };
-
-// Elements of it in a register.
-constexpr uint32_t PerRegister(Element element) {
-  if (element == Element::kHalf || element == Element::kBrain) return 2;
-  return element == Element::kTf32 || element == Element::kDouble || element == Element::kFloat ||
-                 element == Element::kInteger
-             ? 1
-             : 4;
-}
 
 // D = A * B + C, all with 8 columns of B. Program::extra: the rows of A, its columns, and what A, B and D are of; then the
 // registers of D, A, B and C. kSat: integers don't wrap.

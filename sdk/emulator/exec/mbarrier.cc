@@ -50,7 +50,7 @@ class Lane {
       case MBarrierOp::kTestParity:
         // Copies arrive as late as a program can rely on: a thread that waits for the wrong phase goes on without them.
         if (!IsOver(*barrier) && FinishBulks(warp_.block, place, barrier)) Settle(barrier);
-        return Test(*barrier);
+        return Test(*barrier, place);
       case MBarrierOp::kAfterCopies:
         return HandOver(barrier);
       case MBarrierOp::kAfterCopiesCounted:
@@ -134,12 +134,15 @@ class Lane {
     return phase != barrier.phase;
   }
 
-  void Test(const MBarrier& barrier) {
+  void Test(const MBarrier& barrier, uint64_t place) {
     const bool over = IsOver(barrier);
     auto& predicate = *reinterpret_cast<uint32_t*>(warp_.registers + instruction_.op[1]);
     predicate = over ? predicate | 1U << lane_ : predicate & ~(1U << lane_);
     if (!over) {
       warp_.spins = true;
+      const bool by_parity = op_ == MBarrierOp::kTestParity;
+      const uint32_t asked = by_parity ? Source(0) & 1 : static_cast<uint32_t>(barrier.phase);
+      warp_.wait = {&instruction_, place, lane_, asked, by_parity, true};
     } else if ((instruction_.flags & kRelaxed) == 0) {
       warp_.block->races.Take(warp_, barrier.opened.data());
     }
@@ -177,6 +180,7 @@ void RunMBarrier(Warp& warp, const Instruction& i, uint32_t mask) {
     Wrote(warp, i, access);
   }
   if (!alters) ++warp.clock;
+  if (op != MBarrierOp::kTest && op != MBarrierOp::kTestParity) ++warp.effects;
 }
 
 void RunInitFence(Warp& warp, const Instruction& /*i*/, uint32_t /*mask*/) { warp.init_fenced = warp.clock++; }

@@ -10,6 +10,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/progress.h"
 #include "exec/warp.h"
 
 namespace kernpack::emulator {
@@ -189,7 +190,10 @@ class Worker {
       if (!waiting) CheckTime();
       // Also while a warp spins: it may wait for a warp that has come to a barrier with others.
       const bool opened = OpenBarriers(&block_);
-      if (!waiting) continue;
+      if (!waiting) {
+        progress_.Check(&block_, opened);
+        continue;
+      }
       if (!opened) {
         NeedEnded(block_);
         return NeedNoBulks(block_);
@@ -214,10 +218,12 @@ class Worker {
   std::unique_ptr<Counts> counts_;
   std::mt19937_64 random_;
   uint64_t rounds_ = 0;
+  Progress progress_;
   bool first_ = true;
 
   void Start(uint64_t linear) {
     block_.linear = linear;
+    progress_.Reset();
     // By block, so that it doesn't matter which worker takes it.
     if (launch_.seed != 0) random_.seed(launch_.seed + linear * 0x9e3779b97f4a7c15U);
     std::fill(block_.shared.begin(), block_.shared.end(), kPoison);
@@ -246,6 +252,7 @@ class Worker {
       std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
       std::fill(std::begin(warp.bulk_groups), std::end(warp.bulk_groups), 0U);
       warp.clock = 1;
+      warp.wait = WaitPlace();
       warp.init_fenced = 0;
       warp.group_count = 1;
       warp.groups[0] = Group();

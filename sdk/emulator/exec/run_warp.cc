@@ -179,6 +179,15 @@ class Runner {
     return End::kParked;
   }
 
+  // The other warps get their turn, then the instruction is tried again. Only what succeeds is counted.
+  End TryAgain(Group* group, uint32_t pc, uint32_t mask, uint64_t* instructions) {
+    group->pc = pc;
+    warp_.spins = true;
+    --*instructions;
+    if (runs_ != nullptr) --runs_[pc].warps, runs_[pc].threads -= static_cast<uint32_t>(std::popcount(mask));
+    return End::kSlice;
+  }
+
   // Lanes of the group that go elsewhere.
   void Split(uint32_t running, uint32_t taken, uint32_t target) {
     warp_.groups[running].mask &= ~taken;
@@ -220,9 +229,12 @@ class Runner {
       switch (i.flow) {
         case Flow::kPlain:
           if (mask != 0) {
+            if ((i.flags & kGroupRegisters) != 0 && !TouchGroupRegisters(&warp_, i, mask)) {
+              lanes -= static_cast<uint32_t>(std::popcount(mask));
+              return leave(TryAgain(&group, pc, mask, &instructions));
+            }
             warp_.instructions += instructions;
             instructions = 0;
-            if ((i.flags & kGroupRegisters) != 0) TouchGroupRegisters(&warp_, i, mask);
             i.run(warp_, i, mask);
             if (!warp_.taint.empty()) CarryTaint(warp_, i, mask);
           }
@@ -294,6 +306,7 @@ class Runner {
           } else {
             warp_.instructions += instructions;
             instructions = 0;
+            // A collective copies no register.
             if ((i.flags & kGroupRegisters) != 0) TouchGroupRegisters(&warp_, i, together.lanes);
             i.run(warp_, i, together.lanes);
           }
@@ -321,6 +334,7 @@ class Runner {
             warp_.block->arrivals[index].expected = threads;
             warp_.block->races.Arrive(warp_, index);
             ++warp_.clock;
+            ++warp_.effects;
             ++pc;
             continue;
           }
@@ -337,13 +351,8 @@ class Runner {
             ++pc;
             continue;
           }
-          // The other warps get their turn, then it's tried again, which isn't counted.
-          group.pc = pc;
-          warp_.spins = true;
-          --instructions;
           lanes -= kLanes;
-          if (runs_ != nullptr) --runs_[pc].warps, runs_[pc].threads -= kLanes;
-          return leave(End::kSlice);
+          return leave(TryAgain(&group, pc, mask, &instructions));
         case Flow::kClusterArrive:
           if (mask != 0) ArriveAtCluster(&warp_, i, mask);
           ++pc;

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kBoxAlign = 128;  // of a box in shared memory
 
 // The box, as it is to lie in shared memory from `begin` on.
-std::vector<uint8_t> Collect(const TensorBox& box, uint64_t begin) {
+std::vector<uint8_t> CollectBox(const TensorBox& box, uint64_t begin) {
   const uint32_t bytes = box.element().bytes;
   std::vector<uint8_t> out(box.bytes()), row(box.row_bytes());
   const uint64_t fill = box.Fill();
@@ -45,12 +45,12 @@ Access InBlock(Warp& warp, const Instruction& address, uint32_t lane, uint32_t r
   return LocateOne(warp, of, lane, AccessKind::kWrite, bytes, align);
 }
 
-void Load(Warp& warp, const Instruction& i, uint32_t lane) {
+void LoadBox(Warp& warp, const Instruction& i, uint32_t lane) {
   const TensorBox box(&warp, i, lane);
   const Instruction to = WithAddress(warp, i, 2, 1), barrier = WithAddress(warp, i, 3, 2);
   uint64_t addresses[kLanes];
   Addresses(warp, to, addresses);
-  const auto data = std::make_shared<const std::vector<uint8_t>>(Collect(box, addresses[lane] % kRankUnit));
+  const auto data = std::make_shared<const std::vector<uint8_t>>(CollectBox(box, addresses[lane] % kRankUnit));
   const auto begin = [&](uint32_t rank) {
     const Access there = InBlock(warp, barrier, lane, rank, 8, 8);
     BeginBulk(warp, i, lane, InBlock(warp, to, lane, rank, box.bytes(), kBoxAlign), there, nullptr, data);
@@ -61,8 +61,8 @@ void Load(Warp& warp, const Instruction& i, uint32_t lane) {
   for (uint32_t left = blocks; left != 0; left &= left - 1) begin(First(left));
 }
 
-void Update(Warp& warp, const Instruction& i, uint32_t lane, const TensorBox& box, uint8_t* to, const uint8_t* from,
-            uint32_t bytes) {
+void UpdateElements(Warp& warp, const Instruction& i, uint32_t lane, const TensorBox& box, uint8_t* to,
+                    const uint8_t* from, uint32_t bytes) {
   const uint32_t each = box.element().bytes;
   const std::string_view update = kTensorUpdates[i.variant];
   const bool of_bits = update == "and" || update == "or" || update == "xor";
@@ -76,7 +76,7 @@ void Update(Warp& warp, const Instruction& i, uint32_t lane, const TensorBox& bo
   for (uint32_t at = 0; at < bytes; at += each) UpdateMemory(variant, each, to + at, from + at);
 }
 
-void Store(Warp& warp, const Instruction& i, uint32_t lane) {
+void StoreBox(Warp& warp, const Instruction& i, uint32_t lane) {
   const TensorBox box(&warp, i, lane);
   const Access source = LocateOne(warp, WithAddress(warp, i, 2, 1), lane, AccessKind::kRead, box.bytes(), kBoxAlign);
   if (source.unwritten != 0)
@@ -95,7 +95,7 @@ void Store(Warp& warp, const Instruction& i, uint32_t lane) {
     if (i.variant == 0) {
       std::memcpy(to, from, inside);
     } else {
-      Update(warp, i, lane, box, to, from, inside);
+      UpdateElements(warp, i, lane, box, to, from, inside);
     }
   });
 }
@@ -103,13 +103,13 @@ void Store(Warp& warp, const Instruction& i, uint32_t lane) {
 }  // namespace
 
 void RunTensorLoad(Warp& warp, const Instruction& i, uint32_t mask) {
-  for (uint32_t left = mask; left != 0; left &= left - 1) Load(warp, i, First(left));
+  for (uint32_t left = mask; left != 0; left &= left - 1) LoadBox(warp, i, First(left));
   ++warp.clock;
   ++warp.effects;
 }
 
 void RunTensorStore(Warp& warp, const Instruction& i, uint32_t mask) {
-  for (uint32_t left = mask; left != 0; left &= left - 1) Store(warp, i, First(left));
+  for (uint32_t left = mask; left != 0; left &= left - 1) StoreBox(warp, i, First(left));
   ++warp.clock;
   ++warp.effects;
 }

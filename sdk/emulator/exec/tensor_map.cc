@@ -13,9 +13,9 @@ constexpr TensorElement kTensorElements[] = {
     {"f32.ftz", 4, "f32", true},  {"f64", 8, "f64", true},  {"bf16", 2, "bf16", true}, {"tf32", 4, "f32", true},
     {"tf32.ftz", 4, "f32", true},
 };
-constexpr uint32_t kMostSwizzle = 3, kMostBox = 256, kMostStep = 8, kUnit = 16;
+constexpr uint32_t kMostSwizzle = 3, kMostBox = 256, kMostStep = 8, kMapUnit = 16;
 
-unsigned long long Long(uint64_t value) { return value; }
+unsigned long long AsLong(uint64_t value) { return value; }
 
 }  // namespace
 
@@ -31,7 +31,8 @@ std::string CheckTensorMap(const TensorMap& map) {
   if (map.swizzle > kMostSwizzle)
     return Text("with swizzle %u; there are 0 to 3 here: none, 32, 64 and 128 bytes", map.swizzle);
   if (map.rank >= kMostRank) return Text("of %u dimensions; there are 1 to 5", map.rank + 1U);
-  if (map.address % kUnit != 0) return Text("of memory at 0x%llx, which is not a multiple of 16", Long(map.address));
+  if (map.address % kMapUnit != 0)
+    return Text("of memory at 0x%llx, which is not a multiple of 16", AsLong(map.address));
   if (map.fill > 1 || (map.fill == 1 && !element->is_float))
     return Text("that fills with %s outside of the tensor, which elements of type .%s don't have",
                 map.fill == 1 ? "NaN" : "an unknown value", element->name);
@@ -41,14 +42,14 @@ std::string CheckTensorMap(const TensorMap& map) {
       return Text("whose box has %u elements in dimension %u; there may be 1 to 256", map.boxes[d], d);
     if (map.steps[d] == 0 || map.steps[d] > kMostStep)
       return Text("whose element stride in dimension %u is %u; there may be 1 to 8", d, map.steps[d]);
-    if (d != 0 && (map.strides[d - 1] % kUnit != 0 || map.strides[d - 1] >> 40 != 0))
+    if (d != 0 && (map.strides[d - 1] % kMapUnit != 0 || map.strides[d - 1] >> 40 != 0))
       return Text("whose stride in dimension %u is %llu bytes; expected a multiple of 16 below 2^40", d,
-                  Long(map.strides[d - 1]));
+                  AsLong(map.strides[d - 1]));
   }
   const uint32_t inner = map.boxes[0] * element->bytes;
-  if (inner % kUnit != 0) return Text("whose box has rows of %u bytes, which is not a multiple of 16", inner);
-  if (map.swizzle != 0 && inner > kUnit << map.swizzle)
-    return Text("whose box has rows of %u bytes, more than its swizzle of %u bytes", inner, kUnit << map.swizzle);
+  if (inner % kMapUnit != 0) return Text("whose box has rows of %u bytes, which is not a multiple of 16", inner);
+  if (map.swizzle != 0 && inner > kMapUnit << map.swizzle)
+    return Text("whose box has rows of %u bytes, more than its swizzle of %u bytes", inner, kMapUnit << map.swizzle);
   return "";
 }
 

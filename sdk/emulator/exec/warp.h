@@ -18,6 +18,7 @@ inline uint32_t First(uint32_t mask) { return static_cast<uint32_t>(std::countr_
 inline bool IsOne(uint32_t mask) { return (mask & (mask - 1)) == 0; }
 
 struct Block;
+struct Instruction;
 
 constexpr uint32_t kLanes = 32;
 
@@ -48,6 +49,17 @@ struct BulkRead {
   uint32_t lane = 0;
   uint32_t group = 0;  // of its thread, from 0
   AsyncReads::Id read;
+};
+
+// The last wait of a warp, which may go on in a loop.
+struct WaitPlace {
+  static constexpr uint64_t kProducts = ~uint64_t{0};
+  const Instruction* instruction = nullptr;
+  uint64_t place = 0;  // of the mbarrier, in Block::shared; kProducts: for products of wgmma
+  uint32_t lane = 0;
+  uint32_t asked = 0;  // parity, or the phase of a token
+  bool by_parity = false;
+  bool failed = false;  // since its turn began
 };
 
 struct Warp {
@@ -82,6 +94,7 @@ struct Warp {
   uint32_t bulk_groups[kLanes] = {};  // that each thread has committed
 
   GroupRegisters group_registers;
+  WaitPlace wait;
 
   uint32_t live() const { return threads & ~exited; }
 };

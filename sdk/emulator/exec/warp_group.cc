@@ -11,9 +11,9 @@
 namespace kernpack::emulator {
 namespace {
 
-uint32_t Slot(uint32_t slot) { return slot / GroupRegisters::kSlotBytes; }
+uint32_t SlotNumber(uint32_t slot) { return slot / GroupRegisters::kSlotBytes; }
 
-void NeedWarp(const Warp& warp, const Instruction& i, uint32_t mask) {
+void NeedWholeWarp(const Warp& warp, const Instruction& i, uint32_t mask) {
   if (mask == ~0U) return;
   Fail(warp, i, First(mask), Fault::Kind::kDivergentBarrier,
        Text("needs all 32 lanes of the warp, and only 0x%08x run it", mask));
@@ -49,7 +49,7 @@ uint64_t GetDescriptor(const Warp& warp, const Instruction& i, uint32_t operand)
   return values[0];
 }
 
-GroupOperands GetOperands(const Warp& warp, const Instruction& i) {
+GroupOperands GetGroupOperands(const Warp& warp, const Instruction& i) {
   GroupOperands out{&i, GetDescriptor(warp, i, 1), GetDescriptor(warp, i, 2), false};
   const uint32_t keeps = *reinterpret_cast<const uint32_t*>(warp.registers + i.op[3]);
   if (keeps != 0 && keeps != ~0U) {
@@ -61,13 +61,13 @@ GroupOperands GetOperands(const Warp& warp, const Instruction& i) {
 }
 
 // The registers of D and of A.
-struct Registers {
+struct UsedRegisters {
   const uint32_t* sums;
   uint32_t sum_count;
   const uint32_t* factors;
   uint32_t factor_count;
 };
-Registers GetRegisters(const Warp& warp, const Instruction& i) {
+UsedRegisters GetRegisters(const Warp& warp, const Instruction& i) {
   const uint32_t* const extra = warp.block->program->extra.data() + i.extra;
   const uint32_t count = extra[0] / 2 / PerRegister(static_cast<Element>(extra[4]));
   return {extra + 6, count, extra + 6 + count, (extra[5] & kAInRegisters) != 0 ? 4U : 0U};
@@ -75,11 +75,11 @@ Registers GetRegisters(const Warp& warp, const Instruction& i) {
 
 void UseRegisters(Warp* warp, const Instruction& i, GroupProduct* product) {
   GroupRegisters& state = warp->group_registers;
-  const Registers used = GetRegisters(*warp, i);
+  const UsedRegisters used = GetRegisters(*warp, i);
   if (state.fence == 0)
     Fail(*warp, i, 0, Fault::Kind::kRace, "needs a wgmma.fence before the first wgmma.mma_async of a warpgroup");
   const auto need_fenced = [&](uint32_t slot, const char* what) {
-    if (state.written[Slot(slot)] != state.fence + 1) return;
+    if (state.written[SlotNumber(slot)] != state.fence + 1) return;
     Fail(*warp, i, 0, Fault::Kind::kRace,
          Text("uses a register of %s that was written after the last wgmma.fence: a wgmma.fence has to come in between",
               what));
@@ -87,21 +87,21 @@ void UseRegisters(Warp* warp, const Instruction& i, GroupProduct* product) {
   std::vector<uint32_t>& registers = product->registers[warp->in_block % kGroupWarps];
   for (uint32_t r = 0; r < used.sum_count; ++r) {
     need_fenced(used.sums[r], "D");
-    ++state.sums[Slot(used.sums[r])];
+    ++state.sums[SlotNumber(used.sums[r])];
     registers.push_back(used.sums[r]);
   }
   for (uint32_t r = 0; r < used.factor_count; ++r) {
     need_fenced(used.factors[r], "A");
-    ++state.factors[Slot(used.factors[r])];
+    ++state.factors[SlotNumber(used.factors[r])];
   }
   ++state.in_flight;
 }
 
 void ReleaseRegisters(Warp* warp, const GroupProduct& product) {
   GroupRegisters& state = warp->group_registers;
-  for (const uint32_t slot : product.registers[warp->in_block % kGroupWarps]) --state.sums[Slot(slot)];
-  const Registers used = GetRegisters(*warp, *product.operands.instruction);
-  for (uint32_t r = 0; r < used.factor_count; ++r) --state.factors[Slot(used.factors[r])];
+  for (const uint32_t slot : product.registers[warp->in_block % kGroupWarps]) --state.sums[SlotNumber(slot)];
+  const UsedRegisters used = GetRegisters(*warp, *product.operands.instruction);
+  for (uint32_t r = 0; r < used.factor_count; ++r) --state.factors[SlotNumber(used.factors[r])];
   --state.in_flight;
 }
 
@@ -111,7 +111,7 @@ GroupProduct& FindProduct(const Warp& warp, uint32_t slot) {
   const uint32_t member = warp.in_block % kGroupWarps;
   for (uint64_t n = group.members[member].ended; n < group.members[member].issued; ++n) {
     GroupProduct& product = group.products[n - group.first];
-    const Registers used = GetRegisters(warp, *product.operands.instruction);
+    const UsedRegisters used = GetRegisters(warp, *product.operands.instruction);
     const std::vector<uint32_t>& sums = product.registers[member];
     if (std::find(sums.begin(), sums.end(), slot) != sums.end() ||
         std::find(used.factors, used.factors + used.factor_count, slot) != used.factors + used.factor_count) {
@@ -139,9 +139,9 @@ WarpGroup& GroupOf(const Warp& warp) {
 }
 
 void RunGroupMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
-  NeedWarp(warp, i, mask);
+  NeedWholeWarp(warp, i, mask);
   NeedWarpGroup(warp, i);
-  const GroupOperands operands = GetOperands(warp, i);
+  const GroupOperands operands = GetGroupOperands(warp, i);
   WarpGroup& group = GroupOf(warp);
   WarpGroup::Member& member = group.members[warp.in_block % kGroupWarps];
   const uint64_t index = member.issued - group.first;
@@ -165,18 +165,18 @@ void RunGroupMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
 }
 
 void RunGroupFence(Warp& warp, const Instruction& i, uint32_t mask) {
-  NeedWarp(warp, i, mask);
+  NeedWholeWarp(warp, i, mask);
   ++warp.group_registers.fence;
 }
 
 void RunGroupCommit(Warp& warp, const Instruction& i, uint32_t mask) {
-  NeedWarp(warp, i, mask);
+  NeedWholeWarp(warp, i, mask);
   WarpGroup::Member& member = GroupOf(warp).members[warp.in_block % kGroupWarps];
   member.commits.push_back(member.issued);
 }
 
 bool WaitForProducts(Warp* warp, const Instruction& i, uint32_t mask) {
-  NeedWarp(*warp, i, mask);
+  NeedWholeWarp(*warp, i, mask);
   WarpGroup& group = GroupOf(*warp);
   WarpGroup::Member& member = group.members[warp->in_block % kGroupWarps];
   const auto leaves = static_cast<size_t>(i.displacement);
@@ -184,7 +184,9 @@ bool WaitForProducts(Warp* warp, const Instruction& i, uint32_t mask) {
   const size_t ending = member.commits.size() - leaves;
   const uint64_t end = std::max(member.commits[ending - 1], member.ended);
   for (uint64_t n = member.ended; n < end; ++n) {
-    if (!group.products[n - group.first].computed) return false;
+    if (group.products[n - group.first].computed) continue;
+    warp->wait = {&i, WaitPlace::kProducts, 0, 0, false, true};
+    return false;
   }
   for (; member.ended < end; ++member.ended) {
     GroupProduct& product = group.products[member.ended - group.first];
@@ -203,27 +205,33 @@ bool WaitForProducts(Warp* warp, const Instruction& i, uint32_t mask) {
   return true;
 }
 
-void TouchGroupRegisters(Warp* warp, const Instruction& i, uint32_t mask) {
+bool TouchGroupRegisters(Warp* warp, const Instruction& i, uint32_t mask) {
   GroupRegisters& state = warp->group_registers;
   const Program& program = *warp->block->program;
   const Program::Named& named = program.named[i.statement];
   // A copy of a register in flight is in flight itself: what it holds isn't looked at.
   const bool moves = program.sources[i.statement].op.starts_with("mov.") && named.count == 2;
   const uint32_t* const slots = program.named_slots.data() + named.begin;
-  if (state.in_flight != 0 && moves && state.sums[Slot(slots[1])] != 0) {
-    if (state.sums[Slot(slots[0])] == 0) {
-      FindProduct(*warp, slots[1]).registers[warp->in_block % kGroupWarps].push_back(slots[0]);
-      ++state.sums[Slot(slots[0])];
+  if (state.in_flight != 0 && moves && state.sums[SlotNumber(slots[1])] != 0) {
+    GroupProduct& product = FindProduct(*warp, slots[1]);
+    if (!product.computed) {
+      warp->wait = {&i, WaitPlace::kProducts, First(mask), 0, false, true};
+      return false;
     }
-    return;
+    if (state.sums[SlotNumber(slots[0])] == 0) {
+      product.registers[warp->in_block % kGroupWarps].push_back(slots[0]);
+      ++state.sums[SlotNumber(slots[0])];
+    }
+    return true;
   }
   for (uint32_t n = 0; n < named.count; ++n) {
     const bool writes = n < named.written;
-    const uint32_t slot = Slot(slots[n]);
+    const uint32_t slot = SlotNumber(slots[n]);
     if (state.in_flight != 0 && (state.sums[slot] != 0 || (writes && state.factors[slot] != 0)))
       InUse(*warp, i, mask, slots[n], writes);
     if (writes) state.written[slot] = state.fence + 1;
   }
+  return true;
 }
 
 }  // namespace kernpack::emulator

@@ -60,8 +60,9 @@ void RunGroupCommit(Warp& warp, const Instruction& instruction, uint32_t mask);
 // wgmma.wait_group, which leaves `displacement` groups. False: other warps of the warpgroup have yet to issue what is waited for.
 bool WaitForProducts(Warp* warp, const Instruction& instruction, uint32_t mask);
 
-// An instruction that names registers of products (kGroupRegisters). Throws Fault where a product that hasn't ended uses them.
-void TouchGroupRegisters(Warp* warp, const Instruction& instruction, uint32_t mask);
+// An instruction that names registers of products (kGroupRegisters). Throws Fault where a product that hasn't ended uses them. False: it
+// copies one that isn't there yet, as other warps have yet to issue the product.
+bool TouchGroupRegisters(Warp* warp, const Instruction& instruction, uint32_t mask);
 
 // The warpgroup of a warp.
 WarpGroup& GroupOf(const Warp& warp);

@@ -81,7 +81,8 @@ RowMoves Moves(uint32_t bytes, uint32_t count, bool wide, bool is_signed) {
 
 }  // namespace
 
+void SumTile(Tile* tile, uint32_t order);  // table_sums.cc
 extern const RowCode kRowCode;
-const RowCode kRowCode{Steps<uint64_t>, Steps<uint32_t>, Moves};
+const RowCode kRowCode{Steps<uint64_t>, Steps<uint32_t>, Moves, SumTile};
 
 }  // namespace kernpack::emulator::KP_ISA

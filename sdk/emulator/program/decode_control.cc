@@ -276,7 +276,14 @@ bool Decoder::Control(Mnemonic mnemonic) {
     out.op[0] = to;
     return Emit(out), true;
   }
-  return opcode == "nanosleep" || opcode == "pmevent" || opcode == "griddepcontrol" || opcode == "setmaxnreg";
+  if (opcode == "setmaxnreg") {  // here, threads have all registers that they name
+    Expect(1, 1);
+    const Operand& count = Need(0);
+    if (count.kind != Operand::Kind::kInteger || count.value < 24 || count.value > 256 || count.value % 8 != 0)
+      Refuse("expected a number of registers from 24 to 256, a multiple of 8");
+    return true;
+  }
+  return opcode == "nanosleep" || opcode == "pmevent" || opcode == "griddepcontrol";
 }
 
 }  // namespace kernpack::emulator

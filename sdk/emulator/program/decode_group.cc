@@ -60,9 +60,9 @@ uint32_t GetColumns(std::string_view shape, uint32_t depth, Family family) {
   return family == Family::kInteger && columns % 16 != 0 && columns != 8 && columns != 24 ? 0 : columns;
 }
 
-void Collect(const Operand& operand, std::vector<const Operand*>* out) {
+void CollectOperands(const Operand& operand, std::vector<const Operand*>* out) {
   out->push_back(&operand);
-  for (const Operand& element : operand.elements) Collect(element, out);
+  for (const Operand& element : operand.elements) CollectOperands(element, out);
 }
 
 bool WritesNothing(std::string_view op) {
@@ -166,7 +166,7 @@ void Decoder::NoteNames(const Statement& statement) {
   const bool writes = !WritesNothing(statement.op);
   for (size_t i = 0; i < statement.operands.size(); ++i) {
     std::vector<const Operand*> all;
-    Collect(statement.operands[i], &all);
+    CollectOperands(statement.operands[i], &all);
     for (const Operand* operand : all) {
       const bool address = operand->kind == Operand::Kind::kAddress && operand->base_is_register;
       if (operand->kind != Operand::Kind::kRegister && !address) continue;

@@ -101,6 +101,56 @@ void Decoder::ByTable(Mnemonic mnemonic) {
   for (const Instruction& copy : after) Emit(copy);
 }
 
+// Instructions of sm_100 whose parts the tables have: pairs of f32, one half after the other, and the extreme of three.
+bool Decoder::InParts(Mnemonic mnemonic) {
+  const std::string opcode(mnemonic.opcode());
+  const bool extreme = opcode == "min" || opcode == "max", pairs = mnemonic.type() == "f32x2";
+  const bool three = extreme && mnemonic.type() == "f32" && statement_->operands.size() == 4;
+  if (!three && (!pairs || (opcode != "add" && opcode != "sub" && opcode != "mul" && opcode != "fma"))) return false;
+  const uint32_t flags = TakeModifiers(&mnemonic);
+  const uint32_t known = three ? kFtz | kPropagateNan : kFtz | kRounding;
+  if (mnemonic.parts().size() != 2 || (flags & ~known) != 0) Refuse("isn't emulated");
+  const size_t sources = three || opcode == "fma" ? 3 : 2;
+  Expect(1 + sources, 1 + sources);
+  const auto emit = [&](const std::string& name, uint32_t to, std::initializer_list<uint32_t> from, uint32_t with) {
+    Instruction out = Start();
+    out.run = GetRow(name);
+    out.flags = with;
+    out.op[0] = to;
+    std::copy(from.begin(), from.end(), out.op + 1);
+    Emit(out);
+  };
+  std::vector<Instruction> after;
+  std::vector<uint32_t> slots;
+  for (size_t i = 1; i <= sources; ++i)
+    slots.push_back(Input(Need(i), three ? Held::kFloat : Held::kLong, three ? "f32" : "b64"));
+  const uint32_t to = Output(Need(0), three ? Held::kFloat : Held::kLong, three ? "f32" : "b64", &after);
+  if (three) {
+    const uint32_t of_two = NewSlot(4);
+    emit(opcode + ".f32", of_two, {slots[0], slots[1]}, flags);
+    emit(opcode + ".f32", to, {of_two, slots[2]}, flags);
+  } else {
+    const uint32_t half = ConstantSlot(4, 32);
+    uint32_t results[2];
+    for (uint32_t h = 0; h < 2; ++h) {
+      uint32_t parts[3] = {kNoOperand, kNoOperand, kNoOperand};
+      for (size_t s = 0; s < sources; ++s) {
+        uint32_t whole = slots[s];
+        if (h == 1) emit("shr.b64", whole = NewSlot(8), {slots[s], half}, 0);
+        emit("cvt.u32.u64", parts[s] = NewSlot(4), {whole}, 0);
+      }
+      const uint32_t result = NewSlot(4);
+      emit(opcode + ".f32", result, {parts[0], parts[1], parts[2]}, flags);
+      emit("cvt.u64.u32", results[h] = NewSlot(8), {result}, 0);
+    }
+    const uint32_t upper = NewSlot(8);
+    emit("shl.b64", upper, {results[1], half}, 0);
+    emit("or.b64", to, {results[0], upper}, 0);
+  }
+  for (const Instruction& copy : after) Emit(copy);
+  return true;
+}
+
 // mov with vectors, which packs or unpacks; mov of a clock.
 bool Decoder::Moves(const Mnemonic& mnemonic) {
   if (mnemonic.opcode() != "mov") return false;

@@ -110,6 +110,7 @@ class Decoder {
   // decode_rows.cc
   void ByTable(Mnemonic mnemonic);
   bool Moves(const Mnemonic& mnemonic);
+  bool InParts(Mnemonic mnemonic);
 
   // decode_memory.cc
   bool Memory(Mnemonic mnemonic);

@@ -154,12 +154,52 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Misaligned", "mbarrier.arrive.shared.b64 _, [full+4];", "not a multiple of 8"}),
     GetName);
 
-TEST(MBarriers, OneThatNeverOpensIsStopped) {
+// Nobody is left to arrive: it's said at once, not when the kernel's time is over.
+TEST(MBarriers, OneThatNeverOpensIsADeadlock) {
   TestMemory memory;
-  EXPECT_NE(RunText(WithBarriers(0, 65, "mbarrier.arrive.shared.b64 _, [full];\n" + Wait("full", "0", "$wait")), memory,
-                    {}, {1, 64, 0, 0.1})
-                .find("still being run"),
-            std::string::npos);
+  const std::string said = RunText(
+      WithBarriers(0, 65, "mbarrier.arrive.shared.b64 _, [full];\n" + Wait("full", "0", "$wait")), memory, {}, {1, 64});
+  EXPECT_NE(
+      said.find("waits for a phase that never ends (it asked for parity 0): the mbarrier at 0x0 of shared memory is in "
+                "phase 0, of parity 0, which still needs 1 arrivals"),
+      std::string::npos)
+      << said;
+  EXPECT_NE(said.find("warps 0 to 1 wait at PTX line"), std::string::npos) << said;
+}
+
+TEST(MBarriers, BytesThatNeverComeAreADeadlock) {
+  const std::string said = RunBody(
+      "@%p8 bra $wait; mbarrier.arrive.expect_tx.shared.b64 _, [full], 64; "
+      "mbarrier.complete_tx.shared::cta.relaxed.cta.b64 "
+      "[full], 48;\n" +
+          Wait("full", "0", "$wait"),
+      1);
+  EXPECT_NE(said.find("still needs 0 arrivals and 16 bytes of copies"), std::string::npos) << said;
+}
+
+// Each of two roles waits for the other; a third waits for both at a barrier.
+TEST(MBarriers, RolesThatWaitForEachOtherAreNamed) {
+  TestMemory memory;
+  const std::string body =
+      "shr.u32 %r8, %r0, 5; setp.eq.u32 %p4, %r8, 0; setp.eq.u32 %p5, %r8, 1; @%p4 bra $one; @%p5 bra $two; bar.sync "
+      "1, 96; "
+      "exit;\n$one: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0; @!%p1 bra $one; bar.sync 1, 96; exit;\n"
+      "$two: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0; @!%p1 bra $two; mbarrier.arrive.shared.b64 _, [full]; "
+      "exit;";
+  const std::string said = RunText(WithBarriers(0, 1, body), memory, {}, {1, 96});
+  EXPECT_NE(said.find("warp 0 wait"), std::string::npos) << said;
+  EXPECT_NE(said.find("warp 1 wait"), std::string::npos) << said;
+  EXPECT_NE(said.find("(bar.sync)"), std::string::npos) << said;
+}
+
+// A loop that looks at the clock gives up by itself.
+TEST(MBarriers, AWaitWithATimeLimitIsNoDeadlock) {
+  EXPECT_EQ(
+      RunBody(
+          "mov.u64 %rd5, %globaltimer;\n$wait: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0; @%p1 trap; mov.u64 "
+          "%rd6, %globaltimer; sub.u64 %rd6, %rd6, %rd5; setp.lt.u64 %p2, %rd6, 50000000; @%p2 bra $wait;",
+          65),
+      "");
 }
 
 }  // namespace

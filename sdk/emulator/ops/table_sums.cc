@@ -1,16 +1,14 @@
-#include "exec/matrix_sums.h"
-
+// The sums of mma and wgmma.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#define KP_ISA Plain
+#include "ops/rows.h"
 #include "ops/small_float.h"
+#include "ops/tile.h"
 
-namespace kernpack::emulator {
+namespace kernpack::emulator::KP_ISA {
 namespace {
-
-using Plain::Half;
 
 template <class F>
 void AddRows(Tile* tile, F add) {
@@ -122,14 +120,14 @@ void SumEights(Tile* tile) {
 
 bool IsEight(Element of) { return of == Element::kE4m3 || of == Element::kE5m2; }
 
-}  // namespace
-
+// In f64, which holds all but the last bits: as if D were rounded once. Of f64, fma in order.
 void SumWide(Tile* tile) {
   if (tile->d == Element::kDouble)
     return AddRows(tile, [](double a, double b, double sum) { return std::fma(a, b, sum); });
   AddRows(tile, [](double a, double b, double sum) { return sum + a * b; });
 }
 
+// In f32: in order, or groups of four from the last on.
 void SumInFloat(Tile* tile, bool groups_from_the_back) {
   for (uint32_t r = 0; r < tile->rows; ++r) {
     for (uint32_t c = 0; c < kColumns; ++c) {
@@ -143,13 +141,36 @@ void SumInFloat(Tile* tile, bool groups_from_the_back) {
   }
 }
 
+// True if one of the numbers isn't finite.
+bool HasSpecial(const double* numbers, uint32_t count) {
+  constexpr uint64_t kExponent = uint64_t{0x7ff} << 52;
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    found |= (__builtin_bit_cast(uint64_t, numbers[i]) & kExponent) == kExponent ? uint64_t{1} : uint64_t{0};
+  return found != 0;
+}
+bool HasSpecial(const Tile& tile) {
+  for (uint32_t r = 0; r < tile.rows; ++r) {
+    if (HasSpecial(tile.of_a[r], tile.depth)) return true;
+  }
+  return HasSpecial(tile.of_b[0], tile.depth * kColumns) || HasSpecial(tile.sums[0], tile.rows * kColumns);
+}
+
+void SumFinite(Tile* tile) {
+  if (IsEight(tile->a)) return SumEights(tile);
+  AddAligned(tile, kAll, tile->a == Element::kHalf ? kLeastOfHalves : kLeastOfFloats);
+  Round(tile);
+}
+
+// As the tensor cores of an H200 do. The manual leaves it open; this gives the bits that one gave (tests/python/ptx).
 void SumAsH200(Tile* tile) {
+  if (!HasSpecial(*tile)) return SumFinite(tile);
   // Results that aren't finite follow IEEE 754, whatever the order.
   Tile wide = *tile;
-  bool rows[kMostRows] = {}, columns[kColumns] = {}, any = false;  // which aren't
+  bool rows[kMostRows] = {}, columns[kColumns] = {};  // which aren't
   const auto clear = [&](double* value, bool* of) {
     if (std::isfinite(*value)) return;
-    *value = 0, *of = any = true;
+    *value = 0, *of = true;
   };
   for (uint32_t k = 0; k < tile->depth; ++k) {
     for (uint32_t r = 0; r < tile->rows; ++r) clear(&tile->of_a[r][k], &rows[r]);
@@ -159,13 +180,7 @@ void SumAsH200(Tile* tile) {
   for (uint32_t r = 0; r < tile->rows; ++r) {
     for (uint32_t c = 0; c < kColumns; ++c) clear(&tile->sums[r][c], &sums[r][c]);
   }
-  if (IsEight(tile->a)) {
-    SumEights(tile);
-  } else {
-    AddAligned(tile, kAll, tile->a == Element::kHalf ? kLeastOfHalves : kLeastOfFloats);
-    Round(tile);
-  }
-  if (!any) return;
+  SumFinite(tile);
   SumWide(&wide);
   for (uint32_t r = 0; r < tile->rows; ++r) {
     for (uint32_t c = 0; c < kColumns; ++c) {
@@ -174,11 +189,14 @@ void SumAsH200(Tile* tile) {
   }
 }
 
-void SumInOrder(Tile* tile, uint32_t order) {
+}  // namespace
+
+extern void SumTile(Tile* tile, uint32_t order);
+void SumTile(Tile* tile, uint32_t order) {
   const bool exact = tile->d == Element::kDouble || tile->d == Element::kInteger;
   if (order == 3 && !exact) return SumAsH200(tile);
   if (order == 0 || exact) return SumWide(tile);
   SumInFloat(tile, order == 2);
 }
 
-}  // namespace kernpack::emulator
+}  // namespace kernpack::emulator::KP_ISA
