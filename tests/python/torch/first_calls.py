@@ -1,9 +1,10 @@
-"""Makes a process's first call with torch tensors inside each of torch's modes, and all of these calls in a process that made another before.
+"""Makes a process's first call with torch tensors inside each of torch's modes, and all of these calls in a process that made another
+before.
 
     python first_calls.py <path of the module of conftest.py> <mode>...
 
-The processes are children that are forked before any call. Prints lines of JSON: the mode, "first" or "later", what the call gave, which hooks
-are on afterwards, and warnings.
+The processes are children that are forked before any call. Prints lines of JSON: the mode, "first" or "later", the call's result, the hooks
+that are on afterwards, and warnings.
 """
 
 from __future__ import annotations
