@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import forked
 import kernpack_sdk
 import pytest
 from filelock import FileLock
+from support import forked
 from support.emulated import without_emulator
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -77,7 +77,7 @@ def cases(files: str, tmp_path: Path) -> Callable[..., None]:
             "KERNPACK_EMULATOR_SEED": str(seed),
         }
         variables = without_emulator() | ({} if ON_GPU else emulated)
-        printed = forked.run(HERE / script, [files, *groups], variables, places, tmp_path / "printed")
+        printed = forked.run(HERE / script, [files, *groups], variables, places, tmp_path)
         # On a GPU, an assertion that fails prints a line of its own.
         lines = (line.split() for line in printed.splitlines())
         counted = [words for words in lines if len(words) == 2 and words[0] in groups]

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import kernpack
 import kernpack.torch
 import torch
+from support import forked
 
-PROGRAM = """
-import sys
-import kernpack, kernpack.torch, torch
-dtype, c = sys.argv[1:]
-source = f'''void f(kp::TensorView x, kp::MutTensorView out) {{
-  for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<{c}>()[i] = 2 * x.data_ptr<float>()[i];
-}}'''
-k = kernpack.load_inline(source, {"f": f"(x: f32[N]) -> (out: {dtype}[N])"}, name="compile_caches")
-print(torch.compile(lambda x: k.f(x) + 1, fullgraph=True)(torch.arange(4.0)).tolist())
-"""
+SCRIPT = Path(__file__).with_name("compile_caches.py")
 
 
 def test_a_program_compiled_under_another_contract_is_not_taken_from_the_cache(tmp_path: Path) -> None:
-    environment = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(tmp_path))
-    for dtype, c in (("f32", "float"), ("f64", "double"), ("f32", "float")):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, dtype, c], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.split("\n")[0] == "[1.0, 3.0, 5.0, 7.0]", dtype
+    environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    for types in (("f32", "float"), ("f64", "double"), ("f32", "float")):
+        printed = forked.run(SCRIPT, types, environment, list(filter(None, sys.path)), tmp_path)
+        assert printed.split("\n")[0] == "[1.0, 3.0, 5.0, 7.0]", types
 
 
 def test_a_key_that_the_user_set_is_kept() -> None:
