@@ -53,7 +53,17 @@ class Weights:
 
 
 class _Reader(gguf.GGUFReader):
-    """Behind the end of the file gguf finds empty arrays, as many as the file says that there are."""
+    """gguf's reader, with two changes. Behind the end of the file gguf finds empty arrays, as many as the file says that there are:
+    here, that is an error. And gguf takes 250,000 pieces of the file's array: pieces of a NumPy array take a third of the time that
+    pieces of a memmap do."""
+
+    @property
+    def data(self) -> np.ndarray:
+        return self._mapped
+
+    @data.setter
+    def data(self, mapped: np.memmap) -> None:
+        self._mapped = mapped.view(np.ndarray)
 
     def _get(self, offset: int, dtype: Any, count: int = 1, *rest: Any, **named: Any) -> Any:
         found = super()._get(offset, dtype, count, *rest, **named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import subprocess
 import sys
@@ -43,14 +44,24 @@ def k():
     return kernpack.load("kernpack_kernels")
 
 
-@pytest.fixture
-def program(k, chat_modules, tmp_path):
-    """examples/chat/c, compiled: a function that runs it on a file."""
-    if not shutil.which("cc"):
-        pytest.skip("no C compiler is installed")
+@functools.cache
+def _compiled(folder):
     from c_model import compile_program
 
-    compiled = compile_program(tmp_path)
+    return compile_program(folder)
+
+
+@pytest.fixture(scope="session")
+def folder_of_program(tmp_path_factory):
+    return tmp_path_factory.mktemp("llama")
+
+
+@pytest.fixture
+def program(k, chat_modules, folder_of_program):
+    """examples/chat/c, compiled once: a function that runs it on a file."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler is installed")
+    compiled = _compiled(folder_of_program)
 
     def run(path, *arguments):
         command = map(str, (compiled, k.path, path, *arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -37,13 +38,20 @@ def make_prompts(path):
     return [tokens.prompt([{"role": "user", "content": text}]) for text in check.PROMPTS[:PROMPTS]]
 
 
-def agreement(host, numpy_host, prompts):
-    """At how many of the positions of the NumPy host's answers the likeliest token is the same, each model reading the answer."""
+@functools.cache
+def answers_of_numpy(path):
+    """Each prompt, and the NumPy host's answer to it: computed once for all hosts."""
     import check
+    import kernpack
 
+    host = make("numpy", kernpack.load("kernpack_kernels"), path)
+    return [(prompt, check.greedy(host, prompt, LENGTH)[0]) for prompt in make_prompts(path)]
+
+
+def agreement(host, answers):
+    """At how many of the positions of these answers the likeliest token is the same, the host reading the answer."""
     same = []
-    for prompt in prompts:
-        expected, _ = check.greedy(numpy_host, prompt, LENGTH)
+    for prompt, expected in answers:
         if hasattr(host, "answer"):
             found = host.answer(prompt, LENGTH)[0]
         else:
@@ -58,7 +66,7 @@ def agreement(host, numpy_host, prompts):
 
 @pytest.mark.parametrize("host", ["torch", "torch-compile", "jax", "c", "hf"])
 def test_tokens_are_those_of_the_numpy_host(k, shipped, host):
-    found = agreement(make(host, k, shipped), make("numpy", k, shipped), make_prompts(shipped))
+    found = agreement(make(host, k, shipped), answers_of_numpy(shipped))
     assert found >= PROMPTS * LENGTH - 1  # 99 % of many more positions, by `make chat-check HOST=...`
 
 
