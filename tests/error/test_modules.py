@@ -14,6 +14,7 @@ import kernpack
 import numpy as np
 import pytest
 from kernpack_sdk import flags
+from support import caches
 from support.refusal import refused
 
 UPGRADE = "run `pip install -U kernpack`"
@@ -343,7 +344,7 @@ def test_inline_arguments(row: str) -> None:
     ids=["syntax", "no_such_function", "bad_signature", "signature_that_does_not_fit"],
 )
 def test_inline_source_that_does_not_compile(source, functions, words, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(caches.with_support(tmp_path)))
     with pytest.raises(RuntimeError, match=words):
         kernpack.load_inline(source, functions)
     assert not list(tmp_path.rglob("*.so"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import kernpack
 import numpy as np
 import pytest
+from support import caches
 
 HEAD = "#include <kernpack/kernel.h>\nnamespace kp = kernpack;\n"
 LOOP = "for (int64_t i = 0; i < x.numel(); ++i) out.data_ptr<float>()[i] ="
@@ -19,7 +20,7 @@ ONE = np.ones(3, np.float32)
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two sources and a header, in a folder with a space and an umlaut."""
-    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(caches.with_support(tmp_path / "cache")))
     made = tmp_path / "my kérnels"
     (made / "include").mkdir(parents=True)
     (made / "include/add.h").write_text("#define ADD 1\n")

@@ -14,6 +14,7 @@ import sys
 import kernpack
 import numpy as np
 import pytest
+from support import caches
 
 
 def test_help_and_signature(k):
@@ -120,7 +121,7 @@ def test_info_lists_versions_and_caches():
 
 
 def test_inline_results_are_cached(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(caches.with_support(tmp_path)))
     source = "int seven() { return 7; }"
     first = kernpack.load_inline(source, ["seven"])
     stamp = os.stat(first.path).st_mtime_ns
@@ -130,6 +131,6 @@ def test_inline_results_are_cached(tmp_path, monkeypatch):
 
 
 def test_inline_errors_show_the_compiler(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(caches.with_support(tmp_path)))
     with pytest.raises(RuntimeError, match=r"inline\.cc:1"):
         kernpack.load_inline("int broken( { }", ["broken"])

@@ -17,6 +17,7 @@ import kernpack
 import pytest
 from kernpack_sdk import progress
 from kernpack_sdk.cache import Compiler, Request, build, compiled, lookups, machine, private
+from support import caches
 
 INCLUDES = '#include "answer.h"\nextern "C" int answer() { return ANSWER; }\n'
 INCBIN = r"""asm(".pushsection .rodata\ndata_of_answer: .incbin \"@\"\n.popsection");
@@ -72,7 +73,7 @@ def script(path: Path, text: str) -> list[str]:
 
 
 def test_a_header_that_changes_is_read_again_in_this_process_and_in_another(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(caches.with_support(tmp_path / "cache")))
     source = '#include "answer.h"\nint answer() { return ANSWER; }'
     for number in (41, 43):
         write(tmp_path / "answer.h", number)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support import caches
+
 CODE = """
 import kernpack
 for _ in range(2):
@@ -17,7 +19,7 @@ for _ in range(2):
 
 
 def test_what_happens_is_said(tmp_path: Path) -> None:
-    environment = {**os.environ, "KERNPACK_LOG": "debug", "KERNPACK_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "KERNPACK_LOG": "debug", "KERNPACK_CACHE_DIR": str(caches.with_support(tmp_path))}
     done = subprocess.run(
         [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True, timeout=600
     )
@@ -56,6 +58,6 @@ def test_a_load_is_one_line() -> None:
 
 def test_without_it_nothing_is_said(tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "KERNPACK_LOG"}
-    environment["KERNPACK_CACHE_DIR"] = str(tmp_path)
+    environment["KERNPACK_CACHE_DIR"] = str(caches.with_support(tmp_path))
     done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == ""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import kernpack
 import pytest
-from kernpack._compile import cache_dir
+from support import caches
 
 SOURCE = "int64_t v() { return 42; }"
 
@@ -83,7 +83,7 @@ except RuntimeError as error:
 
 
 def test_sources_and_caches_may_lie_in_such_a_path(odd: Path) -> None:
-    shutil.copytree(cache_dir() / "support", odd / "cache" / "support")  # which takes seconds to compile
+    caches.with_support(odd / "cache")
     source = odd / "m.cc"
     source.write_text(
         f'#include <kernpack/kernel.h>\n{SOURCE}\nKP_MODULE("odd", "1");\nKP_EXPORT(v, v);\n', encoding="utf-8"
