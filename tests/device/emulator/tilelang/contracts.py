@@ -4,7 +4,7 @@
 TileLang's runtime, which every process that loads such a module needs.
 """
 
-# ruff: noqa: N803 (TileLang's names)
+# ruff: noqa: N803, N806 (TileLang's names)
 import ctypes
 import sys
 from pathlib import Path
