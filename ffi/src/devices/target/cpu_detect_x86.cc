@@ -133,7 +133,7 @@ const CpuSpec* Read() {
   }
   const char* missing = (saved & kAvxState) != kAvxState         ? "avx"
                         : (saved & kAvx512State) != kAvx512State ? "avx512f"
-                                                                        : nullptr;
+                                                                 : nullptr;
   if (missing) cpu->features = cpu->features.Without(NeedingIt(*cpu->arch, missing));
   if ((saved & kTileState) != kTileState) *cpu = WithoutTiles(*cpu);
   return cpu;
