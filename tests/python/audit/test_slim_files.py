@@ -92,10 +92,8 @@ def test_binutils_read_the_result(tmp_path: Path) -> None:
     "options",
     [
         ("-Wl,-z,max-page-size=0x200000",),
-        ("-Wl,-z,noseparate-code",),
         ("-Wl,-z,separate-code", "-Wl,-z,relro", "-Wl,-z,now"),
         ("-Wl,--section-start=.nv_fatbin=0x40000000",),
-        ("-fuse-ld=gold",),
         ("-fuse-ld=lld",),
     ],
 )
@@ -106,6 +104,21 @@ def test_layouts_of_linkers(tmp_path: Path, options: tuple[str, ...]) -> None:
         pytest.skip(f"gcc can't link with {options[0]} here")
     new = _slimmed(path)
     assert new.stat().st_size < path.stat().st_size - 220_000
+    assert ctypes.CDLL(str(new)).answer(0) == 2
+
+
+@pytest.mark.parametrize("option", ["-Wl,-z,noseparate-code", "-fuse-ld=gold"])
+def test_zeros_are_never_executable(tmp_path: Path, option: str) -> None:
+    """Where device code lies beside instructions, the file keeps its size."""
+    try:
+        path = shared_object(tmp_path, [FIRST], option)
+    except subprocess.CalledProcessError:
+        pytest.skip(f"gcc can't link with {option} here")
+    new = _slimmed(path)
+    loads = Elf(new.read_bytes()).loads
+    assert not [each for each in loads if each.is_executable and each.memory_size != each.file_size]
+    assert new.stat().st_size <= path.stat().st_size
+    assert new.read_bytes().count(bytes(200_000 - 80_000)) == 1
     assert ctypes.CDLL(str(new)).answer(0) == 2
 
 

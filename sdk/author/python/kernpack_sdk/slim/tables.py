@@ -59,6 +59,10 @@ class Segment(NamedTuple):
     def file_end(self) -> int:
         return self.offset + self.file_size
 
+    @property
+    def is_executable(self) -> bool:
+        return bool(self.flags & 1)
+
     def packed(self) -> bytes:
         return _SEGMENT.pack(*self)
 
