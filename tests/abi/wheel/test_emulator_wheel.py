@@ -23,6 +23,20 @@ def test_what_the_library_needs_and_exports(emulator: Path) -> None:
     assert not so.executable_stack
 
 
+def test_libraries_under_nvidias_names(emulator: Path) -> None:
+    """As programs ask for them: by SONAME and, of the runtime library, by its version."""
+    libraries = sorted((emulator / "kernpack_cuda_emulator/drop_in").iterdir())
+    assert [library.name for library in libraries] == ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13"]
+    for library in libraries:
+        so = elf.read(library)
+        prefixes = ("cuda", "__cuda") if "cudart" in library.name else ("cu",)
+        assert [name for name in so.exports if not name.startswith((*prefixes, library.name))] == []
+        assert {"cuda": "cuInit", "cudart": "cudaMalloc"}[library.name[3:].split(".")[0]] in so.exports
+        assert [name for name in so.needed if not check.RUNTIME_LIBRARIES.match(name)] == []
+        assert so.full_relro
+        assert not so.executable_stack
+
+
 def test_it_needs_no_other_package(emulator: Path) -> None:
     (info,) = emulator.glob("*.dist-info")
     assert "\nRequires-Dist:" not in (info / "METADATA").read_text()

@@ -9,7 +9,7 @@
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
 
-#include "../../../sdk/emulator/driver/entries.h"
+#include "driver/entries.h"
 
 namespace kernpack::cuda {
 namespace {
