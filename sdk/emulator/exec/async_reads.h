@@ -8,7 +8,7 @@
 
 namespace kernpack::emulator {
 
-// What one instruction reads.
+// The shared memory that one instruction reads.
 struct AsyncRead {
   uint32_t warp = 0, lane = 0;  // that issued it
   uint32_t statement = 0;

@@ -1,4 +1,4 @@
-// Whether blocks that run together still get anywhere: warps may all wait for each other in loops, which no barrier tells.
+// Detects that all warps of the blocks that run together wait for each other in loops, which no barrier tells.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_PROGRESS_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_PROGRESS_H_
 

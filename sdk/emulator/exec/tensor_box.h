@@ -39,7 +39,7 @@ class TensorBox {
   uint64_t Place(uint64_t begin, uint32_t offset) const;
   // The memory of `bytes` bytes of the tensor, or a Fault.
   uint8_t* Global(uint64_t address, uint32_t bytes, bool writes) const;
-  // What elements outside of the tensor hold.
+  // The value of elements outside of the tensor.
   uint64_t Fill() const;
 
  private:

@@ -16,7 +16,7 @@ struct Block;
 
 constexpr uint32_t kGroupWarps = 4;
 
-// What a wgmma.mma_async is given besides registers. All warps of the warpgroup have to give the same.
+// The operands of a wgmma.mma_async besides registers. All warps of the warpgroup have to give the same.
 struct GroupOperands {
   const Instruction* instruction = nullptr;
   uint64_t a = 0, b = 0;  // descriptors; a is 0 where A is in registers

@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ReleasedBeforeTheWait", Roles("%r11", "%r12", kLoad, ""), "may still be reading: wgmma.wait_group"}),
     GetName);
 
-// What the deadlock's text says of roles.
+// The text of the deadlock has the place of each role.
 TEST(AsyncKernels, RolesThatWaitAreNamed) {
   const std::string said = RunProduct(OnlyA(Roles("%r11", "%r11")), 160);
   EXPECT_NE(said.find("warps 0 to 3 wait at PTX line"), std::string::npos) << said;

@@ -1,4 +1,4 @@
-// What PTX has for sm_100 beyond Hopper and the emulated device runs: pairs of f32, and extremes of three.
+// Instructions of sm_100 beyond Hopper: pairs of f32, and extremes of three.
 #include <cmath>
 #include <limits>
 

@@ -48,7 +48,7 @@ def begin() -> None:
 
 
 def maps() -> None:
-    """What may be wrong with a map, one line each: the result."""
+    """Print the result of encoding maps, most of which are wrong in one way."""
     begin()
     good: dict[str, Any] = {"address": 4096, "dims": (64, 8), "strides": (128,), "box": (64, 8)}
     wrong: dict[str, dict[str, Any]] = {

@@ -42,7 +42,10 @@ def test_a_product_with_specialised_warps_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("removed", "said"),
     [
-        ('"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;"', "that wgmma at PTX line"),
+        (
+            '"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;"',
+            "may still be reading: wgmma.wait_group",
+        ),
         ('"wgmma.fence.sync.aligned;"', "needs a wgmma.fence"),
         ("fence.proxy.async.shared::cta;\\nbar.sync 1, 128;", "through the async proxy"),
         ("(i / kStages & 1) ^ 1", "waits for a phase that never ends"),
