@@ -114,7 +114,11 @@ CONTRACTS = [
     ("a lower-case dim", "(x: f32[n]) -> (out: f32[n])", "dims are upper-case: N"),
     ("one dtype for a variable", "(x: T[N]) -> (out: T[N]) where T = f32", "as in where T in {f32, f64}"),
     ("a set in brackets", "(x: T[N]) -> (out: T[N]) where T in [f32, f64]", "as in where T in {f32, f64}"),
-    ("a result marked as written", "(x: f32[N]) -> (out!: f32[N])", "results don't take '!': a kernel always writes them"),
+    (
+        "a result marked as written",
+        "(x: f32[N]) -> (out!: f32[N])",
+        "results don't take '!': a kernel always writes them",
+    ),
     ("a division with one slash", "(x: f32[N]) -> (out: f32[N / 2])", "sizes are divided by '//', as in D // 2"),
     ("= in a condition", "(x: f32[N]) -> (out: f32[N]) where N = 4", "write '==' for equality"),
     (

@@ -103,7 +103,7 @@ def _bare(data: bytes) -> Iterator[_Found]:
         driver = fatbin.driver_of_ptx(int(found[1]), int(found[2]))
         yield "ptx", f"compute_{found[3].decode()}", size, size, driver
     for text in dict.fromkeys(found[0] for found in _CUDA.finditer(data)):
-        yield "cuda", None, len(text), len(text), _ANY
+        yield "cuda", None, len(text), len(text), fatbin.ANY_DRIVER
     seen = -1
     for found in _OPENCL.finditer(data):
         if found.start() < seen:
