@@ -20,7 +20,7 @@ const std::string kFillOperands =
     "mov.u32 %r5, 0;\n$fill: mul.lo.u32 %r6, %r5, 512; mad.lo.u32 %r6, %r0, 4, %r6; st.shared.u32 [%r6], 0x3c003c00; "
     "add.u32 "
     "%r5, %r5, 1; setp.lt.u32 %p1, %r5, 5; @%p1 bra $fill;\n";
-const std::string kOverProxies = "fence.proxy.async.shared::cta;\n", kMeet = "bar.sync 0;\n";
+const std::string kOverProxies = "fence.proxy.async.shared::cta;\n", kBlockMeets = "bar.sync 0;\n";
 const std::string kZero = "mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;\n";
 const std::string kGroupFence = "wgmma.fence.sync.aligned;\n", kCommit = "wgmma.commit_group.sync.aligned;\n",
                   kWaitForGroup = "wgmma.wait_group.sync.aligned 0;\n", kUseSum = "st.global.f32 [%rd8], %f1;\n";
@@ -29,7 +29,7 @@ std::string Multiply(const std::string& a = "%rd4", const std::string& b = "%rd5
   return "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, " + a + ", " + b + ", " + keeps +
          ", 1, 1, " + of_a + "0;\n";
 }
-const std::string kReady = kFillOperands + kOverProxies + kMeet + kZero + kGroupFence;
+const std::string kReady = kFillOperands + kOverProxies + kBlockMeets + kZero + kGroupFence;
 
 std::string RunProduct(const std::string& body, uint32_t threads = 128) {
   TestMemory memory;
@@ -99,17 +99,17 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, AsyncBugs,
     testing::Values(
         Mistake{"NoProxyFence",
-                kFillOperands + kMeet + kZero + kGroupFence + Multiply() + kCommit + kWaitForGroup + kUseSum,
+                kFillOperands + kBlockMeets + kZero + kGroupFence + Multiply() + kCommit + kWaitForGroup + kUseSum,
                 "with no fence.proxy.async in between"},
-        Mistake{
-            "ProxyFenceBeforeTheWrites",
-            kOverProxies + kFillOperands + kMeet + kZero + kGroupFence + Multiply() + kCommit + kWaitForGroup + kUseSum,
-            "with no fence.proxy.async in between"},
+        Mistake{"ProxyFenceBeforeTheWrites",
+                kOverProxies + kFillOperands + kBlockMeets + kZero + kGroupFence + Multiply() + kCommit +
+                    kWaitForGroup + kUseSum,
+                "with no fence.proxy.async in between"},
         Mistake{"NoBarrier",
                 kFillOperands + kOverProxies + kZero + kGroupFence + Multiply() + kCommit + kWaitForGroup + kUseSum,
                 "with no barrier in between"},
         Mistake{"NoGroupFence",
-                kFillOperands + kOverProxies + kMeet + kZero + Multiply() + kCommit + kWaitForGroup + kUseSum,
+                kFillOperands + kOverProxies + kBlockMeets + kZero + Multiply() + kCommit + kWaitForGroup + kUseSum,
                 "needs a wgmma.fence before the first wgmma.mma_async"},
         Mistake{"WrittenAfterTheGroupFence",
                 kReady + "add.f32 %f3, %f3, %f3;\n" + Multiply() + kCommit + kWaitForGroup + kUseSum,
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"SumOverwritten", kReady + Multiply() + kCommit + "mov.f32 %f2, 0f00000000;\n" + kWaitForGroup,
                 "writes a register that wgmma at PTX line"},
         Mistake{"FactorOverwritten",
-                kFillOperands + kOverProxies + kMeet + kZero +
+                kFillOperands + kOverProxies + kBlockMeets + kZero +
                     "mov.u32 %r20, 0; mov.u32 %r21, 0; mov.u32 %r22, 0; mov.u32 %r23, 0;\n" + kGroupFence +
                     Multiply("{%r20, %r21, %r22, %r23}") + kCommit + "add.u32 %r21, %r21, 1;\n" + kWaitForGroup,
                 "writes a register that wgmma at PTX line"},
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "bytes of shared memory"},
         Mistake{"GarbageDescriptor", kReady + "mov.u64 %rd5, 0x5a5a5a5a5a5a5a5a;\n" + Multiply(), "with a base offset"},
         Mistake{"UnwrittenOperand",
-                kFillOperands + kOverProxies + kMeet + kZero + kGroupFence + "mov.u64 %rd5, 0x10000800c0;\n" +
+                kFillOperands + kOverProxies + kBlockMeets + kZero + kGroupFence + "mov.u64 %rd5, 0x10000800c0;\n" +
                     Multiply() + kCommit + kWaitForGroup + kUseSum,
                 "made from shared memory that nothing has written"},
         Mistake{"ConsumerWaitsForTheOtherParity", Roles("%r12"), "with no barrier in between"},

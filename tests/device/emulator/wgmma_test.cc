@@ -39,7 +39,7 @@ uint32_t Encode(Is of, int value, uint32_t rubbish) {
   }
 }
 
-struct Case {
+struct ProductCase {
   const char* name;
   Is a, b;
   const char* d;  // type
@@ -119,10 +119,10 @@ std::string List(const char* name, size_t count) {
 
 constexpr uint32_t kSteps = 4, kRows = 64;
 
-class Wgmma : public testing::TestWithParam<Case> {};
+class Wgmma : public testing::TestWithParam<ProductCase> {};
 
 TEST_P(Wgmma, IsTheProduct) {
-  const Case& c = GetParam();
+  const ProductCase& c = GetParam();
   const uint32_t bytes = GetKind(c.a).bytes, each = 32 / bytes, depth = kSteps * each;
   std::mt19937 random(17);
   const auto draw = [&](Is of) {
@@ -224,28 +224,31 @@ TEST_P(Wgmma, IsTheProduct) {
 INSTANTIATE_TEST_SUITE_P(
     Forms, Wgmma,
     testing::Values(
-        Case{"PlainF16", Is::kF16, Is::kF16, "f32", 64, 0, 0}, Case{"Swizzled32", Is::kF16, Is::kF16, "f32", 8, 32, 32},
-        Case{"Swizzled64", Is::kBf16, Is::kBf16, "f32", 24, 64, 64},
-        Case{"Swizzled128", Is::kBf16, Is::kBf16, "f32", 256, 128, 128},
-        Case{"DifferentSwizzles", Is::kF16, Is::kF16, "f32", 40, 128, 32},
-        Case{"IntoHalves", Is::kF16, Is::kF16, "f16", 64, 128, 64, false, false, false, 1, 1, true},
-        Case{"TransposedPlain", Is::kF16, Is::kF16, "f32", 64, 0, 0, true, true},
-        Case{"Transposed32", Is::kBf16, Is::kBf16, "f32", 48, 32, 32, true, true},
-        Case{"Transposed64", Is::kF16, Is::kF16, "f32", 96, 64, 64, true, true},
-        Case{"Transposed128", Is::kBf16, Is::kBf16, "f32", 128, 128, 128, true, true},
-        Case{"OneTransposed", Is::kF16, Is::kF16, "f32", 128, 128, 128, false, true},
-        Case{"Signs", Is::kF16, Is::kF16, "f32", 32, 64, 128, false, false, false, -1, 1, true},
-        Case{"BothSigns", Is::kBf16, Is::kBf16, "f32", 32, 64, 128, false, false, false, -1, -1, true},
-        Case{"AInRegisters", Is::kF16, Is::kF16, "f32", 72, 0, 128, false, false, true},
-        Case{"AInRegistersSigned", Is::kBf16, Is::kBf16, "f32", 16, 0, 64, false, true, true, -1, 1, true},
-        Case{"Tf32", Is::kTf32, Is::kTf32, "f32", 32, 128, 128},
-        Case{"Tf32Plain", Is::kTf32, Is::kTf32, "f32", 200, 0, 32},
-        Case{"Tf32InRegisters", Is::kTf32, Is::kTf32, "f32", 64, 0, 64, false, false, true, 1, -1},
-        Case{"E4m3", Is::kE4m3, Is::kE4m3, "f32", 64, 128, 128}, Case{"E5m2", Is::kE5m2, Is::kE4m3, "f16", 8, 32, 64},
-        Case{"EightInRegisters", Is::kE4m3, Is::kE5m2, "f32", 56, 0, 0, false, false, true, 1, 1, true},
-        Case{"S8", Is::kS8, Is::kS8, "s32", 96, 128, 128}, Case{"MixedIntegers", Is::kU8, Is::kS8, "s32", 24, 64, 0},
-        Case{"IntegersInRegisters", Is::kS8, Is::kU8, "s32", 8, 0, 32, false, false, true, 1, 1, true},
-        Case{"Clamped", Is::kS8, Is::kU8, "s32", 16, 128, 128, false, false, false, 1, 1, true, true}),
+        ProductCase{"PlainF16", Is::kF16, Is::kF16, "f32", 64, 0, 0},
+        ProductCase{"Swizzled32", Is::kF16, Is::kF16, "f32", 8, 32, 32},
+        ProductCase{"Swizzled64", Is::kBf16, Is::kBf16, "f32", 24, 64, 64},
+        ProductCase{"Swizzled128", Is::kBf16, Is::kBf16, "f32", 256, 128, 128},
+        ProductCase{"DifferentSwizzles", Is::kF16, Is::kF16, "f32", 40, 128, 32},
+        ProductCase{"IntoHalves", Is::kF16, Is::kF16, "f16", 64, 128, 64, false, false, false, 1, 1, true},
+        ProductCase{"TransposedPlain", Is::kF16, Is::kF16, "f32", 64, 0, 0, true, true},
+        ProductCase{"Transposed32", Is::kBf16, Is::kBf16, "f32", 48, 32, 32, true, true},
+        ProductCase{"Transposed64", Is::kF16, Is::kF16, "f32", 96, 64, 64, true, true},
+        ProductCase{"Transposed128", Is::kBf16, Is::kBf16, "f32", 128, 128, 128, true, true},
+        ProductCase{"OneTransposed", Is::kF16, Is::kF16, "f32", 128, 128, 128, false, true},
+        ProductCase{"Signs", Is::kF16, Is::kF16, "f32", 32, 64, 128, false, false, false, -1, 1, true},
+        ProductCase{"BothSigns", Is::kBf16, Is::kBf16, "f32", 32, 64, 128, false, false, false, -1, -1, true},
+        ProductCase{"AInRegisters", Is::kF16, Is::kF16, "f32", 72, 0, 128, false, false, true},
+        ProductCase{"AInRegistersSigned", Is::kBf16, Is::kBf16, "f32", 16, 0, 64, false, true, true, -1, 1, true},
+        ProductCase{"Tf32", Is::kTf32, Is::kTf32, "f32", 32, 128, 128},
+        ProductCase{"Tf32Plain", Is::kTf32, Is::kTf32, "f32", 200, 0, 32},
+        ProductCase{"Tf32InRegisters", Is::kTf32, Is::kTf32, "f32", 64, 0, 64, false, false, true, 1, -1},
+        ProductCase{"E4m3", Is::kE4m3, Is::kE4m3, "f32", 64, 128, 128},
+        ProductCase{"E5m2", Is::kE5m2, Is::kE4m3, "f16", 8, 32, 64},
+        ProductCase{"EightInRegisters", Is::kE4m3, Is::kE5m2, "f32", 56, 0, 0, false, false, true, 1, 1, true},
+        ProductCase{"S8", Is::kS8, Is::kS8, "s32", 96, 128, 128},
+        ProductCase{"MixedIntegers", Is::kU8, Is::kS8, "s32", 24, 64, 0},
+        ProductCase{"IntegersInRegisters", Is::kS8, Is::kU8, "s32", 8, 0, 32, false, false, true, 1, 1, true},
+        ProductCase{"Clamped", Is::kS8, Is::kU8, "s32", 16, 128, 128, false, false, false, 1, 1, true, true}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
