@@ -111,7 +111,7 @@ Laid Lay(uint64_t begin, uint32_t rows, uint32_t steps, uint32_t bytes, uint32_t
   return out;
 }
 
-std::string List(const char* name, size_t count) {
+std::string ListRegisters(const char* name, size_t count) {
   std::string out = "{";
   for (size_t i = 0; i < count; ++i) out += (i == 0 ? "%" : ", %") + (name + std::to_string(i));
   return out + "}";
@@ -186,8 +186,8 @@ TEST_P(Wgmma, IsTheProduct) {
     }
     if (s == 0 || c.a_in_registers) body += "wgmma.fence.sync.aligned;\n";
     body += "wgmma.mma_async.sync.aligned." + shape + "." + c.d + "." + GetKind(c.a).name + "." + GetKind(c.b).name +
-            (c.clamps ? ".satfinite " : " ") + List("d", registers) + ", " +
-            (c.a_in_registers ? List("a", 4) : std::string("%rd30")) + ", %rd31, " + (s == 0 ? "%p2" : "%p3");
+            (c.clamps ? ".satfinite " : " ") + ListRegisters("d", registers) + ", " +
+            (c.a_in_registers ? ListRegisters("a", 4) : std::string("%rd30")) + ", %rd31, " + (s == 0 ? "%p2" : "%p3");
     if (!whole) body += ", " + std::to_string(c.sign_a) + ", " + std::to_string(c.sign_b);
     if (bytes == 2 && !c.a_in_registers) body += c.transposed_a ? ", 1" : ", 0";
     if (bytes == 2) body += c.transposed_b ? ", 1" : ", 0";
