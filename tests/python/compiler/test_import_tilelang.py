@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("kernpack_compiler", reason="the wheel kernpack-compiler is not installed")
 import kernpack_compiler as kc
 from kernpack_compiler import _nvrtc
-from kernpack_compiler._imports import _code, _compile_cuda, _tilelang
+from kernpack_compiler._imports import _code, _compile_cuda, _tilelang, _tilelang_maps
 from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._function import Binary, Launch, write
 
@@ -63,7 +63,7 @@ def fake(kernels: int = 1, device: dict[str, Any] | None = None, host: dict[str,
 
 def test_the_launch_is_tilelangs() -> None:
     lowered = _tilelang._lower(fake(device={"cluster_dims": [2, 1]}), 1, 80, {}, "f")
-    assert lowered.launch() == (("A", "M"), ("(M + 63) // 64", "2", "1"), (128, 1, 1), "16384", (2, 1, 1), False)
+    assert lowered.launch() == (("A", "M"), ("(M + 63) // 64", "2", "1"), (128, 1, 1), "16384", (2, 1, 1), False, "{}")
     assert (lowered.source, lowered.entry) == ("source", "k0")
     assert _tilelang._lower(fake(), 1, 80, {}, "f").cluster == (0, 0, 0)
     for where in ("device", "host"):
@@ -79,15 +79,50 @@ def test_the_launch_is_tilelangs() -> None:
             fake(device={"has_cuda_pdl_sync": 1}),
             "for sm_90 TileLang's code needs programmatic dependent launch, which isn't supported",
         ),
-        (
-            fake(host={"tma_descriptor_args": {"A": []}}),
-            "needs tensor descriptors (TMA) made by the host, which isn't supported; leave out architectures from 9.0",
-        ),
     ],
 )
 def test_launches_of_another_kind_are_refused_by_name(tilelang: Any, said: str) -> None:
     with pytest.raises(NotImplementedError, match=re.escape(said)):
         _tilelang._lower(tilelang, 1, 90, {}, "f")
+
+
+TILED = ("__tvm_tensormap_create_tiled", "A_desc", 6, 2, "A", 128, "M", 2, 256, 32, 64, 1, 1, 0, 2, 3, 1)
+
+
+def read_map(words: tuple[object, ...]) -> _tilelang_maps.TileLangMap:
+    buffer = SimpleNamespace(name="A", data=SimpleNamespace(name="A"), shape=["M", 128], dtype="float16")
+    analyzer = SimpleNamespace(can_prove_equal=lambda a, b: a == b)
+    tvm = SimpleNamespace(arith=SimpleNamespace(Analyzer=lambda: analyzer), DataType=lambda _: SimpleNamespace(bits=16))
+    function = SimpleNamespace(buffer_map={"A_handle": buffer})
+    return _tilelang_maps.read("A_desc", words, function, SimpleNamespace(tvm=tvm), "f")
+
+
+def test_tensor_maps_are_tilelangs() -> None:
+    lowered = _tilelang._lower(fake(host={"tma_descriptor_args": {"A_desc": TILED}}), 1, 90, {}, "f")
+    assert lowered.maps == {"A_desc": TILED}
+    made = read_map(TILED)
+    assert (made.tensor, made.written("a")) == (
+        "A",
+        "tensor_map(a, [64, 32], swizzle=64, l2=256, element=6, fill_nan=1)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({0: "__tvm_tensormap_create_im2col"}, "that __tvm_tensormap_create_im2col makes, which isn't supported"),
+        ({4: "W"}, "needs a tensor map 'A_desc' of 'W', which isn't a parameter"),
+        ({5: 64}, "needs a tensor map 'A_desc' of a part of 'A'"),
+        ({8: 512}, "needs a tensor map 'A_desc' of a part of 'A'"),
+        ({11: 2}, "with interleaving, steps or such swizzling"),
+        ({13: 1}, "with interleaving, steps or such swizzling"),
+        ({14: 4}, "with interleaving, steps or such swizzling"),
+    ],
+)
+def test_tensor_maps_of_another_kind_are_refused_by_name(changed: dict[int, object], said: str) -> None:
+    words = tuple(changed.get(i, word) for i, word in enumerate(TILED))
+    with pytest.raises(NotImplementedError, match=re.escape(said)):
+        read_map(words)
 
 
 def test_only_functions_of_tilelang_are_taken() -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from kernpack_compiler import ir
-from kernpack_compiler._imports import _code
+from kernpack_compiler._imports import _code, _tilelang_maps
 from kernpack_compiler._imports._arguments import parse_names
 from kernpack_compiler._imports._code import Code
 from kernpack_compiler._imports._compile_cuda import compile_cuda, header_folders
@@ -19,12 +19,13 @@ from kernpack_compiler._imports._entry import find
 from kernpack_compiler._imports._function import Binary, ImportedFunction, Launch, write
 
 _WHO = "import_tilelang"
+_FIRST_SPECIFIC = 90  # has instructions, wgmma's for one, that code has for this architecture alone
 # TileLang's launcher serves these, launches here don't: the attribute of the kernel, and its name for errors.
 _REFUSED = {
     "has_cuda_pdl_sync": "programmatic dependent launch",
-    "tma_descriptor_args": "tensor descriptors (TMA) made by the host",
 }
 _COOPERATIVE = "use_cooperative_groups"
+_MAPS = "tma_descriptor_args"
 _DTYPES = {
     "float16": "f16",
     "bfloat16": "bf16",
@@ -35,10 +36,6 @@ _DTYPES = {
     "bool": "bool",
     **{f"{kind}int{bits}": f"{sign}{bits}" for kind, sign in (("", "i"), ("u", "u")) for bits in (8, 16, 32, 64)},
 }
-_NO_DESCRIPTORS = (
-    "; leave out architectures from 9.0 in archs= and ptx=, since newer devices run PTX for 8.0, or write "
-    "T.copy(..., disable_tma=True)"
-)
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,10 @@ class Lowered:
     shared: str
     cluster: tuple[int, int, int]
     cooperative: bool
+    maps: dict[str, tuple[Any, ...]]  # of parameters that are tensor maps (TMA): how TileLang's host half makes them
 
     def launch(self) -> tuple[object, ...]:
-        return self.parameters, self.grid, self.block, self.shared, self.cluster, self.cooperative
+        return self.parameters, self.grid, self.block, self.shared, self.cluster, self.cooperative, repr(self.maps)
 
 
 def import_tilelang(
@@ -97,14 +95,21 @@ def import_tilelang(
                 f"{chosen}: for sm_{arch} TileLang launches the kernel otherwise than for sm_{next(iter(lowered))}; import "
                 "it for one of them"
             )
-    images = [_image(tilelang, lowered[arch], f"sm_{arch}", chosen) for arch in code]
-    images += [_image(tilelang, lowered[arch], f"compute_{arch}", chosen) for arch in with_ptx]
+    named = {
+        arch: f"{arch}a" if arch >= _FIRST_SPECIFIC and "wgmma" in one.source else str(arch)
+        for arch, one in lowered.items()
+    }
+    images = [_image(tilelang, lowered[arch], f"sm_{named[arch]}", chosen) for arch in code]
+    images += [_image(tilelang, lowered[arch], f"compute_{named[arch]}", chosen) for arch in with_ptx]
     binaries = [Binary(image, find(dict(image.entries), first.entry, chosen)) for image in images]
     known = parse_names(chosen, contract)
-    given = _arguments(chosen, known, first.parameters, dict(args or {}))
+    maps = {name: _tilelang_maps.read(name, words, function, tilelang, chosen) for name, words in first.maps.items()}
+    plain = [name for name in first.parameters if name not in maps]
+    mapped = [made.tensor for made in maps.values() if made.tensor not in plain]
+    given = _arguments(chosen, known, [*plain, *dict.fromkeys(mapped)], dict(args or {}))
     launch = Launch(
         binaries,
-        [given[parameter] for parameter in first.parameters],
+        [maps[n].written(given[maps[n].tensor]) if n in maps else given[n] for n in first.parameters],
         [_renamed(extent, given) for extent in first.grid],
         first.block,
         _renamed(first.shared, given),
@@ -149,13 +154,10 @@ def _lower(tilelang: ModuleType, function: Any, arch: int, configs: Mapping[str,
     [(symbol, kernel)] = kernels
     attributes = {key: kernel.attrs[key] for key in kernel.attrs.keys()}  # noqa: SIM118 (not a dict)
     for host in made.host_mod.functions.values():
-        attributes |= {key: host.attrs[key] for key in host.attrs.keys() if key in (*_REFUSED, _COOPERATIVE)}  # noqa: SIM118
+        attributes |= {key: host.attrs[key] for key in host.attrs.keys() if key in (*_REFUSED, _COOPERATIVE, _MAPS)}  # noqa: SIM118
     for what, said in _REFUSED.items():
         if attributes.get(what):
-            more = _NO_DESCRIPTORS if what == "tma_descriptor_args" else ""
-            raise NotImplementedError(
-                f"{chosen}: for sm_{arch} TileLang's code needs {said}, which isn't supported{more}"
-            )
+            raise NotImplementedError(f"{chosen}: for sm_{arch} TileLang's code needs {said}, which isn't supported")
     extents = {axis: str(extent) for axis, extent in attributes["thread_extent"].items()}
     cluster = [int(extent) for extent in attributes.get("cluster_dims") or ()]
     x, y, z = (*cluster, 1, 1)[:3] if cluster else (0, 0, 0)
@@ -168,6 +170,7 @@ def _lower(tilelang: ModuleType, function: Any, arch: int, configs: Mapping[str,
         str(attributes.get("dyn_shared_memory_buf", 0)),
         (x, y, z),
         bool(attributes.get(_COOPERATIVE)),
+        {str(name): tuple(words) for name, words in dict(attributes.get(_MAPS) or {}).items()},
     )
 
 
