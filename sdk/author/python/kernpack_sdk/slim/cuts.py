@@ -54,8 +54,7 @@ def find(elf: Elf, choice: Choice) -> Cuts:
     parts = tuple(part for number, found in elf.containers() for part in _parts(elf, number, found, choice))
     if not parts:
         return Cuts((), ())
-    # Sections with other content stay in one piece. Zeros that could be executed are memory that SELinux may refuse.
-    fat = [i for i in elf.fat_sections if not elf.find_load(elf.sections[i]).is_executable]
+    fat = elf.fat_sections  # sections with other content stay in one piece
     free = sorted(
         (_whole_pages(elf, *part.free) for part in parts if part.section in fat), key=lambda each: each[0] - each[1]
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kernpack_sdk.audit import fatbin
 from kernpack_sdk.slim.choice import Choice
-from kernpack_sdk.slim.tables import LOAD, PHDR, SEGMENT_SIZE, Elf, Section
+from kernpack_sdk.slim.tables import EXECUTABLE, LOAD, PHDR, SEGMENT_SIZE, Elf, Section
 
 _STEP = 1 << 20
 # Of the ELF header, which is a part of the memory of most files: where the tables of segments and sections are, and their sizes.
@@ -67,11 +67,14 @@ def _check_memory(old: Elf, new: Elf, but: list[_Range]) -> None:
             two += 1
         first = before[one] if one < len(before) and before[one].begin <= begin else None
         second = after[two] if two < len(after) and after[two].begin <= begin else None
-        if (first and first.flags) != (second and second.flags):
-            raise ValueError(f"the memory at {begin:#x} is mapped in another way")
         while skipped < len(but) and but[skipped][1] <= begin:
             skipped += 1
         is_skipped = skipped < len(but) and but[skipped][0] <= begin
+        flags = [each and each.flags for each in (first, second)]
+        if first and second and is_skipped and second.offset is None:
+            flags[0] = first.flags & (~EXECUTABLE | second.flags)  # zeros need not be executable
+        if flags[0] != flags[1]:
+            raise ValueError(f"the memory at {begin:#x} is mapped in another way")
         if first and second and not is_skipped and (first.offset, second.offset) != (None, None):
             for at in range(begin, end, _STEP):
                 until = min(at + _STEP, end)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from kernpack_sdk.slim.cuts import Cuts
-from kernpack_sdk.slim.tables import LOAD, PHDR, SECTION_SIZE, SEGMENT_SIZE, Elf, Section, Segment
+from kernpack_sdk.slim.tables import EXECUTABLE, LOAD, PHDR, SECTION_SIZE, SEGMENT_SIZE, Elf, Section, Segment
 
 _STEP = 1 << 20
 
@@ -60,6 +60,11 @@ def write(elf: Elf, cuts: Cuts, stream: BinaryIO) -> None:
         table = -(-end // elf.page) * elf.page
         end = table + _table_size(elf, cuts)
     segments = [new for each in elf.segments for new in _segments(elf, each, cuts, moves, table)]
+    size = SEGMENT_SIZE * len(segments)
+    segments = [
+        each._replace(file_size=size, memory_size=size) if each.type == PHDR and cuts.holes else each
+        for each in segments
+    ]
     sections_at = -(-end // 8) * 8
     header = elf.header._replace(segments_at=table, segment_count=len(segments), sections_at=sections_at)
     _write_regions(elf, cuts, moves, stream)
@@ -73,8 +78,8 @@ def write(elf: Elf, cuts: Cuts, stream: BinaryIO) -> None:
 
 
 def _table_size(elf: Elf, cuts: Cuts) -> int:
-    """In whole pages: the table of segments lies in memory where a hole begins. Each hole adds a segment, and so does the table."""
-    return -(-SEGMENT_SIZE * (len(elf.segments) + len(cuts.holes) + 1) // elf.page) * elf.page
+    """In whole pages: the table of segments lies in memory where a hole begins. Each hole adds two segments at most, and the table one."""
+    return -(-SEGMENT_SIZE * (len(elf.segments) + 2 * len(cuts.holes) + 1) // elf.page) * elf.page
 
 
 def _regions(elf: Elf, cuts: Cuts) -> Iterator[_Region]:
@@ -146,8 +151,7 @@ def _segments(elf: Elf, segment: Segment, cuts: Cuts, moves: _Moves, table: int)
     if segment.type == PHDR and cuts.holes:
         load = next(each for each in elf.loads if each.offset <= cuts.holes[0][0] < each.file_end)
         address = load.address + cuts.holes[0][0] - load.offset
-        size = SEGMENT_SIZE * (len(elf.segments) + len(cuts.holes) + 1)
-        yield segment._replace(offset=table, address=address, physical=address, file_size=size, memory_size=size)
+        yield segment._replace(offset=table, address=address, physical=address)
         return
     holes = [each for each in cuts.holes if segment.offset <= each[0] and each[1] <= segment.file_end]
     if segment.type != LOAD or not holes:
@@ -156,12 +160,30 @@ def _segments(elf: Elf, segment: Segment, cuts: Cuts, moves: _Moves, table: int)
     edges = [segment.offset, *(at for hole in holes for at in hole), segment.file_end]
     ends = [*(end for _, end in holes), segment.offset + segment.memory_size]  # in memory
     for begin, end, last in zip(edges[::2], edges[1::2], ends, strict=True):
-        middle = end if end == cuts.holes[0][0] else last
-        if begin < middle:
-            yield _moved(elf, _piece(segment, begin, end, middle), moves)
-        if middle != last:
+        has_table = end == cuts.holes[0][0]
+        if begin < (end if has_table else last):
+            yield from _with_zeros(_moved(elf, _piece(segment, begin, end, end if has_table else last), moves))
+        if has_table:
             room = _piece(segment, end, end + _table_size(elf, cuts), last)
-            yield room._replace(offset=table, alignment=elf.page)
+            yield from _with_zeros(room._replace(offset=table, alignment=elf.page))
+
+
+def _with_zeros(segment: Segment) -> Iterator[Segment]:
+    """Zeros behind instructions are a segment of their own: SELinux may refuse memory without a file that can be executed."""
+    zeros = segment.memory_size - segment.file_size
+    if not zeros or not segment.is_executable:
+        yield segment
+        return
+    if segment.file_size:
+        yield segment._replace(memory_size=segment.file_size)
+    yield segment._replace(
+        flags=segment.flags & ~EXECUTABLE,
+        offset=segment.file_end,
+        address=segment.address + segment.file_size,
+        physical=segment.physical + segment.file_size,
+        file_size=0,
+        memory_size=zeros,
+    )
 
 
 def _piece(segment: Segment, begin: int, end: int, last: int) -> Segment:

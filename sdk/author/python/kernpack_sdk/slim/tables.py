@@ -18,6 +18,7 @@ MOST_SECTIONS = 0xFEFF  # more are counted in another way
 _MOST_SEGMENTS = 0xFFFE
 
 LOAD, PHDR = 1, 6  # PT_LOAD, PT_PHDR
+EXECUTABLE = 1  # PF_X
 NULL, NOBITS = 0, 8  # SHT_NULL, SHT_NOBITS
 _ALLOCATED = 0x2  # SHF_ALLOC
 _SHARED_OBJECT = 3  # ET_DYN
@@ -61,7 +62,7 @@ class Segment(NamedTuple):
 
     @property
     def is_executable(self) -> bool:
-        return bool(self.flags & 1)
+        return bool(self.flags & EXECUTABLE)
 
     def packed(self) -> bytes:
         return _SEGMENT.pack(*self)
