@@ -2,7 +2,7 @@
 #include <kernpack/device_source.h>
 #include <kernpack/kernel.h>
 
-#include "jit_rows.cu.h"   // kSource, the text of KERNEL in topics/jit.py
+#include "jit_rows.cu.h"  // kSource, the text of KERNEL in topics/jit.py
 #include "jit_rows.ptx.h"  // kPtx
 
 namespace kp = kernpack;
