@@ -1,4 +1,4 @@
-// CUDA C++ that is compiled on the machine that runs it: the text, and what the module says about it. docs/jit.md has the format.
+// CUDA C++ that is compiled on the machine that runs it: the text, and what the module says about it in lines before the text.
 #ifndef KERNPACK_BACKENDS_CUDA_JIT_SOURCE_H_
 #define KERNPACK_BACKENDS_CUDA_JIT_SOURCE_H_
 

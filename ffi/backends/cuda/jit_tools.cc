@@ -142,7 +142,6 @@ std::string PipLines(int driver_cuda) {
 }  // namespace
 
 bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::string* why) {
-  std::vector<std::string> files;
   if (const std::string named = Variable("KERNPACK_NVRTC"); !named.empty()) {
     if (Describe(named, out, why)) return true;
     *why = "NVRTC, but KERNPACK_NVRTC names one that can't be used: " + *why + "; unset it, or correct it";
@@ -156,23 +155,28 @@ bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::st
   std::stable_partition(wheels.begin(), wheels.end(), [driver_cuda](const NvrtcWheel& wheel) {
     return driver_cuda == 0 || wheel.cuda <= driver_cuda;
   });
+  std::string tried;
+  const auto is_usable = [&](const std::string& file) {
+    *out = {};
+    if (Describe(file, out, why)) return true;
+    tried += "\n  " + *why;
+    return false;
+  };
+  // Looked for one by one: a process that finds its code in the cache pays for each.
   for (const NvrtcWheel& wheel : wheels) {
     const std::string below = std::string(wheel.folder) + "/" + std::string(wheel.library);
-    if (const std::string folder = PackageFolder(host, below); !folder.empty()) files.push_back(folder + "/" + below);
+    const std::string folder = PackageFolder(host, below);
+    if (!folder.empty() && is_usable(folder + "/" + below)) return true;
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const std::string home = Variable(variable);
     for (const NvrtcWheel& wheel : wheels) {
       const std::string file = home + "/lib64/" + std::string(wheel.library);
-      if (!home.empty() && Exists(file)) files.push_back(file);
+      if (!home.empty() && Exists(file) && is_usable(file)) return true;
     }
   }
-  for (const NvrtcWheel& wheel : wheels) files.emplace_back(wheel.library);
-  std::string tried;
-  for (const std::string& file : files) {
-    *out = {};
-    if (Describe(file, out, why)) return true;
-    tried += "\n  " + *why;
+  for (const NvrtcWheel& wheel : wheels) {
+    if (is_usable(std::string(wheel.library))) return true;
   }
   *why = "NVRTC, NVIDIA's run-time compiler, which isn't installed: " + PipLines(driver_cuda) +
          "; or set KERNPACK_NVRTC to the path of libnvrtc.so. Tried:" + tried;
