@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--emulator-report", metavar="FILE", help="write errors and launches to this file, as JSON")
 
 
-def _load(config: pytest.Config, option: Any) -> None:
+def _load(option: Any) -> None:
     """The device, once. Processes of pytest-xdist inherit the variables, and load the libraries anew."""
     global _device
     if _device is not None:
@@ -46,17 +46,13 @@ def _load(config: pytest.Config, option: Any) -> None:
     options = drop_in.Options(option.emulator_device, option.emulator_seed, option.emulator_check)
     try:
         options.check("--emulator-")
-        if option.emulator_report and not hasattr(config, "workerinput"):
-            report.require_writable(option.emulator_report)
         drop_in.require_first()
         folder = Path(tempfile.mkdtemp(prefix="kernpack-cuda-emulator-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ.update(drop_in.environment(folder, options))
-        if option.emulator_report and not hasattr(config, "workerinput"):
-            os.environ["KERNPACK_EMULATOR_REPORT"] = str(folder / "report.jsonl")
         drop_in.load()
         torch_operators.watch()
-    except (drop_in.DropInError, report.ReportError) as error:
+    except drop_in.DropInError as error:
         raise pytest.UsageError(str(error)) from error
     _device = library()
     _device.kernpack_emulator_findings.restype = ctypes.c_char_p
@@ -65,7 +61,7 @@ def _load(config: pytest.Config, option: Any) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Before any conftest.py is imported, which may import what opens CUDA's libraries."""
-    _load(early_config, early_config.known_args_namespace)
+    _load(early_config.known_args_namespace)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,7 +69,20 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         f"{_MARKER}(pattern): the test makes an error that the emulated device must find, with a message that has the pattern",
     )
-    _load(config, config.option)
+    _load(config.option)
+    if _writes_report(config):
+        try:
+            report.require_writable(config.option.emulator_report)
+        except report.ReportError as error:
+            raise pytest.UsageError(str(error)) from error
+        folder = Path(tempfile.mkdtemp(prefix="kernpack-cuda-emulator-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["KERNPACK_EMULATOR_REPORT"] = str(folder / "report.jsonl")  # pytest-xdist's processes append to it
+
+
+def _writes_report(config: pytest.Config) -> bool:
+    """False in the processes of pytest-xdist, whose parent writes it."""
+    return bool(config.option.emulator_report) and not hasattr(config, "workerinput")
 
 
 def _take() -> list[dict[str, Any]]:
@@ -136,7 +145,11 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if _device is not None:
         _device.kernpack_emulator_write_report()
-    file = session.config.option.emulator_report
-    if file and not hasattr(session.config, "workerinput"):
+    if _writes_report(session.config):
         lines = Path(os.environ["KERNPACK_EMULATOR_REPORT"])
-        report.write(file, lines, ["pytest", *session.config.invocation_params.args], int(exitstatus))
+        report.write(
+            session.config.option.emulator_report,
+            lines,
+            ["pytest", *session.config.invocation_params.args],
+            int(exitstatus),
+        )

@@ -89,6 +89,17 @@ def test_the_report_has_every_error(done: tuple[str, dict[str, Any]]) -> None:
     assert (report["version"], report["status"]) == (1, 1)
 
 
+def test_processes_of_xdist_write_into_one_report(tmp_path: Path) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    for name in ("plugin_cases.py", "plugin_kernels.py"):
+        (tmp_path / name).write_text((HERE / name).read_text(encoding="utf-8"), encoding="utf-8")
+    ran = _pytest("-n", "2", "--emulator-report", "report.json", "plugin_cases.py", folder=tmp_path)
+    assert "7 failed, 3 passed, 1 xfailed, 1 error" in ran.stdout
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert len(report["findings"]) == 9
+    assert sum(kernel["launches"] for kernel in report["kernels"]) == 13
+
+
 def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
     for option, said in {
         "--emulator-device=h100": "--emulator-device: expected architectures such as sm_90, separated by commas; got 'h100'",
