@@ -31,6 +31,13 @@ ArithmeticWork OfMatrices(const std::vector<std::string_view>& parts) {
   return {"matrix_" + std::string(parts[parts.size() - 3]), 0, 2 * Product(*shape)};
 }
 
+// wgmma.mma_async.sync.aligned.m64n64k16, then the types of D, A and B: four warps share it.
+ArithmeticWork OfWarpGroups(const std::vector<std::string_view>& parts) {
+  constexpr size_t kShape = 4, kA = 6, kLeast = 8;
+  if (parts.size() < kLeast || parts[1] != "mma_async") return {};
+  return {"matrix_" + std::string(parts[kA]), 0, 2 * Product(parts[kShape]) / 4};
+}
+
 template <size_t N>
 bool IsOneOf(std::string_view name, const std::array<std::string_view, N>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -47,6 +54,7 @@ constexpr std::array<std::string_view, 4> kFloats = {"f16", "bf16", "f32", "f64"
 ArithmeticWork GetWork(std::string_view op) {
   const Mnemonic mnemonic(op);
   if (mnemonic.opcode() == "mma") return OfMatrices(mnemonic.parts());
+  if (mnemonic.opcode() == "wgmma") return OfWarpGroups(mnemonic.parts());
   std::string_view type = mnemonic.type();
   uint32_t elements = 1;
   if (type.size() > 2 && type.substr(type.size() - 2) == "x2") type.remove_suffix(2), elements = 2;

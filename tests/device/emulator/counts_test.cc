@@ -142,6 +142,8 @@ TEST(Counts, ArithmeticByMnemonic) {
   expect("max.f32", "", 0);
   expect("mov.b32", "", 0);
   expect("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "matrix_bf16", 0, 4096);
+  expect("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "matrix_bf16", 0, 2 * 16 * 128 * 16);
+  expect("wgmma.fence.sync.aligned", "", 0, 0);
   expect("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32", "matrix_s8", 0, 8192);
 }
 
