@@ -30,14 +30,17 @@ TEST(Check, NamesTheDimAndItsBinder) {
             "                           ^^^ D is 512 in x");
 }
 
+#define CONVERT "\n    convert it first (NumPy and JAX: x.astype(dtype), torch: x.to(dtype))"
+
 TEST(Check, DTypesMustBeInTheSetAndEqual) {
-  EXPECT_EQ(Call("(x: f32[N]) -> ()").Tensor({1}, kF64).Check(), "TypeError: f: x: expected dtype f32, got f64");
+  EXPECT_EQ(Call("(x: f32[N]) -> ()").Tensor({1}, kF64).Check(),
+            "TypeError: f: x: expected dtype f32, got f64" CONVERT);
   EXPECT_EQ(Call(kRmsNorm).Tensor({2}, kF64).Tensor({2}).Float(0).Check(),
-            "TypeError: f: x: expected dtype T in {f32, f16, bf16}, got f64");
+            "TypeError: f: x: expected dtype T in {f32, f16, bf16}, got f64" CONVERT);
   EXPECT_EQ(Call(kRmsNorm).Tensor({2}).Tensor({2}, kF16).Float(0).Check(),
-            "TypeError: f: weight: expected dtype T = f32 (bound by x), got f16");
+            "TypeError: f: weight: expected dtype T = f32 (bound by x), got f16" CONVERT);
   EXPECT_EQ(Call("(x: T[N]) -> () where T in any").Tensor({2}, KpDLDataType{KP_DTYPE_FLOAT, 32, 4}).Check(),
-            "TypeError: f: x: expected dtype T in any, got f32x4");
+            "TypeError: f: x: expected dtype T in any, got f32x4" CONVERT);
 }
 
 TEST(Check, RanksMustBeThoseOfTheShape) {
