@@ -89,7 +89,7 @@ class RaceShadow {
   std::unique_ptr<Readers[]> readers_;
   std::vector<uint32_t>
       seen_;  // [warp][other of its cluster]: the clock of `other` that it has seen pass; then, in the same order,
-      // the clock until which the writes of `other` are fenced for the async proxy
+  // the clock until which the writes of `other` are fenced for the async proxy
   std::vector<uint32_t>
       arrived_;  // [barrier][warp of the cluster]: the clocks that arrivals have handed over since it last opened; at the end
   // for each cluster that, and the clocks with which it last opened

@@ -80,7 +80,9 @@ def scratch(parent: Path) -> Iterator[Path]:
 def _new_folder(parent: Path) -> tuple[int, str]:
     while True:
         name = tempfile.mkdtemp(prefix=".build_", dir=parent)
-        with contextlib.suppress(FileNotFoundError):  # another process took it for a killed one's before it could be locked
+        with contextlib.suppress(
+            FileNotFoundError
+        ):  # another process took it for a killed one's before it could be locked
             return os.open(name, os.O_RDONLY | os.O_CLOEXEC), name
 
 
