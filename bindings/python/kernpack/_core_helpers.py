@@ -28,7 +28,7 @@ from kernpack._numpy import (
     numpy_samples,
 )
 from kernpack._private import is_private_allowed, private_found, private_not_found
-from kernpack._private.torch.facts import torch_key_bits, torch_samples, torch_word_is
+from kernpack._private.torch.facts import torch_is_importing, torch_key_bits, torch_samples, torch_word_is
 from kernpack._producers import empty_like_producer, export_dlpack, hand_to_producer
 from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
@@ -66,6 +66,7 @@ __all__ = [
     "tensor_to",
     "thread_dimensions",
     "torch_has_tangent",
+    "torch_is_importing",
     "torch_is_symbol",
     "torch_is_traced",
     "torch_key_bits",

@@ -95,3 +95,29 @@ def _output(code: str, path: str, **environment: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+INSIDE_IMPORT = """
+import sys
+def init():  # torch imports it, and calls it before its own import ends
+    import torch, kernpack
+    print(kernpack.load(sys.argv[1]).scale(torch.ones(3)).tolist(), torch.__spec__._initializing)
+"""
+AFTER_IMPORT = """
+import torch
+from kernpack import _core
+print(all(_core.use_torch_hook(name, None) for name in ("torch.fields", "torch.watchers", "torch.results")))
+"""
+
+
+def test_a_first_call_while_torch_is_imported(k, tmp_path: Path) -> None:
+    (tmp_path / "planted_backend.py").write_text(INSIDE_IMPORT)
+    record = tmp_path / "planted_backend-1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: planted_backend\nVersion: 1.0\n")
+    (record / "entry_points.txt").write_text("[torch.backends]\nplanted_backend = planted_backend:init\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-c", AFTER_IMPORT, k.path]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[2.0, 2.0, 2.0] True", str(SETTING != "0")]

@@ -172,7 +172,7 @@ void kpy_torch_layout_init(void) {
   if (__atomic_exchange_n(&is_looking, 1, __ATOMIC_ACQ_REL)) return;
   if (attempts_left > 0) { /* another thread may have been here since */
     Answer answer = {0, 0};
-    kpy_in_fresh_thread(Look, &answer);
+    kpy_torch_run_check(Look, &answer);
     if (answer.asked && kpy_torch_layout.found && kpy_torch_hook_allowed(KPY_TORCH_VERSIONS))
       kpy_torch_hook_found(KPY_TORCH_VERSIONS, answer.bump);
     KPY_PUBLISH(attempts_left,

@@ -30,6 +30,17 @@ void kpy_torch_hook_found(KpyTorchHook hook, int found) {
   PyErr_Clear();
 }
 
+void kpy_torch_run_check(void (*check)(void* argument), void* argument) {
+  PyObject* importing = kpy_helper("torch_is_importing", NULL);
+  const int can_wait = importing == Py_False;
+  PyErr_Clear();
+  Py_XDECREF(importing);
+  if (can_wait)
+    kpy_in_fresh_thread(check, argument);
+  else
+    check(argument);
+}
+
 /* Before the first tensor, too: an operator that is found by its name asks while it is made, and keeps the answer. */
 static void Look(void) {
   PyObject* torch = kpy_loaded_module("torch");

@@ -20,5 +20,8 @@ KPY_HIDDEN extern uint8_t kpy_torch_hook_on[KPY_TORCH_HOOKS];
 KPY_HIDDEN int kpy_torch_hook_allowed(KpyTorchHook hook);
 /* It was looked for: whether it may be used from now on. */
 KPY_HIDDEN void kpy_torch_hook_found(KpyTorchHook hook, int found);
+/* Runs the check of a hook: in a fresh thread (kpy_in_fresh_thread), but in this one while torch is being imported: a thread of its own
+ * would wait for the import, and the import for it. */
+KPY_HIDDEN void kpy_torch_run_check(void (*check)(void* argument), void* argument);
 
 #endif /* KERNPACK_PYTHON_PRIVATE_TORCH_SWITCH_H_ */

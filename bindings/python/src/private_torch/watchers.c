@@ -83,7 +83,7 @@ void kpy_torch_watchers_init(void) {
   g_function_modes = (int64_t (*)(void))kpy_torch_symbol("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
   g_profiled = (_Bool(*)(void))kpy_torch_symbol("_ZN5torch8autograd8profiler29isProfilerEnabledInMainThreadEv");
   if (g_function_modes != NULL && g_profiled != NULL && ReadKeyBits() && LocateWord())
-    kpy_in_fresh_thread(VerifyWord, &good);
+    kpy_torch_run_check(VerifyWord, &good);
   kpy_torch_hook_found(KPY_TORCH_WATCHERS, good);
 }
 

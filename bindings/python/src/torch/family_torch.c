@@ -135,7 +135,7 @@ void kpy_torch_family_init(KpyFamily* family) {
   KP_DTYPES(ASK)
 #undef ASK
   kpy_torch_hook_found(KPY_TORCH_RESULTS, 1); /* to be tried */
-  kpy_in_fresh_thread(Try, &trial);
+  kpy_torch_run_check(Try, &trial);
   if (!trial.works) {
     kpy_torch_hook_found(KPY_TORCH_RESULTS, 0);
     return;

@@ -17,6 +17,15 @@ _PARTS = ("Dense", "StartOfDenseBackends", "AutogradFunctionality", "StartOfAuto
 Sample = tuple[Any, int, int, int, int, int]
 
 
+def torch_is_importing() -> bool:
+    """True while torch or a module of it is being imported. A package of the entry points `torch.backends` may call kernels then."""
+    return any(
+        getattr(getattr(module, "__spec__", None), "_initializing", False)
+        for name, module in list(sys.modules.items())
+        if name == "torch" or name.startswith("torch.")
+    )
+
+
 def torch_samples() -> tuple[list[Sample], int, int, int]:
     """(samples, the keys of plain tensors, the key of tensors with a version counter, bytes of the Python object). Raises where this torch
     doesn't tell. Called in a fresh thread, in which no mode, transform or trace is active, and grad mode is on."""
