@@ -70,7 +70,10 @@ std::vector<std::string> LibraryFolders() {
 std::string FolderWithFile(const std::string& below) {
   struct stat info;
   for (std::string& folder : LibraryFolders()) {
-    if (stat((folder + "/" + below).c_str(), &info) == 0) return std::move(folder);
+    std::string path = folder;
+    path += '/';
+    path += below;
+    if (stat(path.c_str(), &info) == 0) return std::move(folder);
   }
   return {};
 }
