@@ -164,14 +164,18 @@ bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::st
   };
   // Looked for one by one: a process that finds its code in the cache pays for each.
   for (const NvrtcWheel& wheel : wheels) {
-    const std::string below = std::string(wheel.folder) + "/" + std::string(wheel.library);
+    std::string below(wheel.folder);
+    below += '/';
+    below += wheel.library;
     const std::string folder = PackageFolder(host, below);
     if (!folder.empty() && is_usable(folder + "/" + below)) return true;
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const std::string home = Variable(variable);
     for (const NvrtcWheel& wheel : wheels) {
-      const std::string file = home + "/lib64/" + std::string(wheel.library);
+      std::string file = home;
+      file += "/lib64/";
+      file += wheel.library;
       if (!home.empty() && Exists(file) && is_usable(file)) return true;
     }
   }
