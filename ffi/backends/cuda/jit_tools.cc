@@ -167,8 +167,11 @@ bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::st
     std::string below(wheel.folder);
     below += '/';
     below += wheel.library;
-    const std::string folder = PackageFolder(host, below);
-    if (!folder.empty() && is_usable(folder + "/" + below)) return true;
+    std::string path = PackageFolder(host, below);
+    if (path.empty()) continue;
+    path += '/';
+    path += below;
+    if (is_usable(path)) return true;
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const std::string home = Variable(variable);
