@@ -57,7 +57,7 @@ def test_results_are_made_on_the_device_and_in_the_order_of_the_stream(lines: li
 
 
 def test_arguments_are_checked_before_the_function_runs(lines: list[str]) -> None:
-    cpu, positional, dtype, many = lines[1:]
+    cpu, positional, dtype, _, many = lines[1:]
     assert cpu == "ValueError scale: expected tensors on cuda, got cpu: the function runs on cuda only"
     assert positional.startswith("TypeError scale() takes 1 positional argument")
     assert dtype.startswith("TypeError scale: x: expected dtype f32, got f64")
