@@ -38,7 +38,7 @@ CXX = [
 ]  # fmt: skip
 # Headers that kernel authors and embedders don't include: parts of the headers above.
 BEHIND = {
-    "ffi": "alias call call_device compact config device_service fit fit_mark float_limits glibc_compat glue guard instance kernel library_table object on_devices service small_float small_float_bits typed_view value_names",
+    "ffi": "alias call call_device compact config device_service fit fit_mark float_limits glibc_compat glue guard instance kernel library_table loaded object on_devices service small_float small_float_bits typed_view value_names",
     "sdk": "",
 }
 PYTHON = [

@@ -16,7 +16,7 @@ from packaging.utils import parse_wheel_filename
 MIB = 1024 * 1024
 BUDGETS = {
     "kernpack": 2 * MIB,
-    "kernpack-sdk": MIB // 2,
+    "kernpack-sdk": 3 * MIB // 4,
     "kernpack-kernels": 3 * MIB,
     "kernpack-compiler": 40 * MIB,
     "kernpack-cuda-emulator": 3 * MIB,

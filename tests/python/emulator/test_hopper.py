@@ -49,14 +49,14 @@ def test_a_product_with_specialised_warps_is_right(tmp_path: Path) -> None:
         ('"wgmma.fence.sync.aligned;"', "needs a wgmma.fence"),
         ("fence.proxy.async.shared::cta;\\nbar.sync 1, 128;", "through the async proxy"),
         ("(i / kStages & 1) ^ 1", "waits for a phase that never ends"),
-        ("2 * kTileBytes) : ", "bytes of copies"),
+        ('"r"(2 * kTileBytes)', "bytes of copies"),
     ],
 )
 def test_what_is_missing_is_named_with_its_line(tmp_path: Path, removed: str, said: str) -> None:
     kept = {
         "(i / kStages & 1) ^ 1": "i / kStages & 1",
         "fence.proxy.async.shared::cta;\\nbar.sync 1, 128;": "bar.sync 1, 128;",
-        "2 * kTileBytes) : ": "3 * kTileBytes) : ",
+        '"r"(2 * kTileBytes)': '"r"(3 * kTileBytes)',
     }
     (line,) = run_lines(SCRIPT, str(compile_kernel(tmp_path, (removed, kept.get(removed, '""')))))
     assert said in line

@@ -33,7 +33,7 @@ def test_results_are_right_in_every_order_of_warps(seed: str) -> None:
 
 
 def test_arguments_are_checked_as_those_of_any_function() -> None:
-    on_cpu, dtype, scalar, many = _lines("refuse")
+    on_cpu, dtype, _, scalar, many = _lines("refuse")
     assert on_cpu.startswith("RuntimeError normalise: ")
     assert "compute_80" in on_cpu
     assert dtype.startswith("TypeError normalise: x: expected dtype f32, got f64")
