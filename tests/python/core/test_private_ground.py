@@ -24,6 +24,8 @@ FRAMEWORKS = ("torch", "jax", "jaxlib")
 ALLOWED = {
     "torch._check": "torch's manual has it for sizes that are known only when a program runs",
     "torch._dynamo": "only the module's name, to learn that a program has imported the compiler",
+    "_ZN": "how the names of CUDA kernels in namespaces begin",
+    "_Z5scalePfi": "a CUDA kernel, in an example",
     "_ZSt24__throw_invalid_argumentPKc": "of libstdc++, whose names are kept",
     "_ZSt21__throw_runtime_errorPKc": "of libstdc++, whose names are kept",
 }
