@@ -49,7 +49,12 @@
 
 KP_NAMESPACE_BEGIN
 
-// The name of a kernel that is an instance of a template, for launch().
+// The name of a kernel that is an instance of a template, for launch(). Arguments are added one by one; instance() takes all at once.
+//
+//     kp::Instance kernel("scale");
+//     kernel.add(x.dtype());
+//     if (is_wide) kernel.add(128);
+//     kp::launch(x.device(), kScale, kernel.end(), {n}, kp::any_block, x, x.numel());
 class Instance {
  public:
   explicit Instance(StringView kernel) { text_ << kernel; }
