@@ -106,7 +106,10 @@ int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit,
   if (cache.Read(entry, out)) return found();  // by the one that held the lock
   if (CompileNow(host, source, unit, target, compiler, headers, out) != 0) return -1;
   if (compiled != nullptr) *compiled = true;
-  cache.Write(entry, *out);
+  const std::string not_kept = cache.Write(entry, *out);
+  if (not_kept.empty()) return 0;
+  if (target.must_keep) return Raise(host, "RuntimeError", target.who + ": " + not_kept + "; " + kOtherCache);
+  SayNotKept(not_kept);
   return 0;
 }
 

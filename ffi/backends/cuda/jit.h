@@ -17,6 +17,7 @@ struct JitTarget {
   int arch = 0;          // 90
   bool ptx = false;      // the emulated device runs nothing else
   int driver_cuda = 0;   // its driver's major version of CUDA; 0: not known
+  bool must_keep = false;  // code that can't be kept in the cache is an error
 };
 
 // The unit that a kernel is compiled with: itself if it is an instance of a template ("scale<float>"); else "", all kernels that aren't

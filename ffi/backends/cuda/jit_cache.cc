@@ -34,16 +34,6 @@ bool ReadCode(const std::string& path, JitCode* out) {
   return true;
 }
 
-void SayOnce(const std::string& folder, int why) {
-  static std::atomic<bool> said{false};
-  if (said.exchange(true)) return;
-  const std::string line = Format(
-      "kernpack: can't keep compiled CUDA code below '%s' (%s), so every process compiles it again; set "
-      "KERNPACK_CACHE_DIR to a folder of this user with space left\n",
-      folder.c_str(), std::strerror(why));
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
 }  // namespace
 
 JitCache::JitCache(const std::string& key) : folder_(disk_cache::Folder("cuda")) {
@@ -64,12 +54,21 @@ bool JitCache::ReadAny(JitCode* out) const {
   return false;
 }
 
-void JitCache::Write(const std::string& compiler, const JitCode& code) const {
+std::string JitCache::Write(const std::string& compiler, const JitCode& code) const {
   errno = ENOENT;
-  if (folder_.empty() || !disk_cache::MakeFolder(folder_) ||
-      !disk_cache::WriteEntry(EntryPath(folder_, compiler), kEntryMagic, code.kernel + "\n" + code.image)) {
-    SayOnce(folder_.empty() ? "~/.cache" : folder_.substr(0, folder_.rfind('/')), errno);
+  if (!folder_.empty() && disk_cache::MakeFolder(folder_) &&
+      disk_cache::WriteEntry(EntryPath(folder_, compiler), kEntryMagic, code.kernel + "\n" + code.image)) {
+    return {};
   }
+  const std::string folder = folder_.empty() ? "~/.cache" : folder_.substr(0, folder_.rfind('/'));
+  return Format("can't keep compiled CUDA code below '%s' (%s)", folder.c_str(), std::strerror(errno));
+}
+
+void SayNotKept(const std::string& why) {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  const std::string line = Format("kernpack: %s, so every process compiles it again; %s\n", why.c_str(), kOtherCache);
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 JitLock::JitLock(const JitCache& cache) {

@@ -22,13 +22,18 @@ class JitCache {
   bool Read(const std::string& compiler, JitCode* out) const;
   // By any compiler, for machines that have none.
   bool ReadAny(JitCode* out) const;
-  // One line on stderr a process where it can't be written.
-  void Write(const std::string& compiler, const JitCode& code) const;
+  // "", or why the code isn't kept.
+  std::string Write(const std::string& compiler, const JitCode& code) const;
   const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;  // "": nowhere
 };
+
+// One line on stderr per process: `why` is of JitCache::Write.
+void SayNotKept(const std::string& why);
+
+inline constexpr const char* kOtherCache = "set KERNPACK_CACHE_DIR to a folder of this user with space left";
 
 // Held while a kernel is compiled, so that of several processes and threads one compiles it. It is gone with the process that holds it.
 class JitLock {

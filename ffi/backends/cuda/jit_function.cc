@@ -57,6 +57,7 @@ int Compile(const KpHost* host, const KpAny* args, int32_t count, KpAny* out) {
   target.who = "kernpack warm";
   target.arch = read->number;
   target.ptx = read->ptx;
+  target.must_keep = true;
   JitCode code;
   bool compiled = false;
   if (BuildJit(host, source, host::View(unit), target, &code, &compiled) != 0) return -1;

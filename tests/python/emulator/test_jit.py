@@ -253,6 +253,17 @@ def test_warm_for_a_gpu_that_is_not_here(rows: Path, cache: Path) -> None:
     assert "rows.cu, sm_90: scale<float>: in the cache\n" in done.stdout
 
 
+def test_warm_fails_where_nothing_can_be_kept(rows: Path, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    done = _warm(rows, "--cuda-arch", "90", KERNPACK_CACHE_DIR=str(in_the_way), KERNPACK_PROGRESS="0")
+    assert done.returncode == 1
+    assert (
+        f"kernpack warm: can't keep compiled CUDA code below '{in_the_way}/cuda' (Not a directory); set " in done.stderr
+    )
+    assert done.stdout == ""
+
+
 def test_mistakes_of_warm(rows: Path, tmp_path: Path) -> None:
     assert (
         "expected compute capabilities without the dot, as in 80,90, got 'sm_90'"

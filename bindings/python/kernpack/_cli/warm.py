@@ -29,13 +29,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from kernpack import _jit
 
-    archs = _archs(options.cuda_arch)
     try:
         found = [source for file in _jit.files_of(options.name) for source in _jit.sources(file)]
     except (ImportError, OSError, ValueError) as error:
         raise Failure(str(error).removeprefix("kernpack.load: ")) from None
     if not found:
         raise Failure(f"{options.name} carries no CUDA source; its code is compiled already, and needs no warming")
+    archs = _archs(options.cuda_arch)
     built: list[_jit.Built] = []
     problems: dict[str, None] = {}  # each once, in order
     for each in _jit.compile_ahead(found, archs, options.jobs or 1):
