@@ -37,9 +37,9 @@ struct LoadedImage {
 
 struct Code {
   const Device* device = nullptr;
-  std::unique_ptr<const JitSource>
-      source;  // of code that is compiled here; its images come with the kernels that are asked for
-  std::mutex mutex;                         // guards what follows
+  // Of code that is compiled here. Its images come with the kernels that are asked for.
+  std::unique_ptr<const JitSource> source;
+  std::mutex mutex;  // guards the images and the kernels
   std::map<std::string, LoadedImage, std::less<>> images;  // by JitUnit(); of other code one, ""
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
@@ -52,6 +52,10 @@ int LoadCode(const Device& device, std::string_view image, std::string_view form
              Code** out);
 int UnloadCode(const Device& device, Code* code);
 int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out);
+
+// Encodes the KpTensorMap of an argument, the launch's `at`th. The driver only says that a map is wrong, so its requirements are checked
+// before. 0, or -1 with an error raised.
+int EncodeTensorMap(const Kernel& kernel, size_t at, const KpKernelArg& argument, TensorMap* out);
 
 // Queues the kernel after checking the device's limits and the kernel's parameters. 0, or -1 with an error raised.
 int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream stream);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/cuda/capture.h"
-#include "backends/cuda/tensor_map.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {

@@ -1,4 +1,5 @@
-#include "backends/cuda/tensor_map.h"
+// Tensor maps (CUtensorMap), which the tensor memory accelerator (TMA) reads.
+#include "backends/cuda/code.h"
 
 #include <algorithm>
 #include <iterator>

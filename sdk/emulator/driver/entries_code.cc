@@ -10,7 +10,6 @@
 #include "driver/findings.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
-#include "driver/library.h"
 #include "driver/machine.h"
 #include "driver/memory_view.h"
 #include "driver/occupancy.h"

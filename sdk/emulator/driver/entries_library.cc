@@ -6,7 +6,6 @@
 
 #include "driver/findings.h"
 #include "driver/image.h"
-#include "driver/library.h"
 #include "driver/machine.h"
 #include "driver/module.h"
 #include "driver/occupancy.h"

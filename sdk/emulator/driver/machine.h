@@ -191,6 +191,9 @@ void RemoveBlock(uintptr_t address);
 void NoteWritten(DevicePtr to, uint64_t bytes);
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);
 
+// Makes a library's kernel, which any context may launch, the kernel of that context. Other kernels stay as they are.
+Result InContext(Context context, FunctionHandle* function);
+
 // Returns the entries to callers. NVIDIA's driver exports this function too.
 extern "C" Result cuGetProcAddress_v2(const char* name, void** out, int version, unsigned long long flags,
                                       ProcAddressStatus* status);

@@ -20,8 +20,8 @@ class Choice:
     ptx: tuple[str, ...] = ()
 
     def keep(self, data: bytes, entries: Sequence[fatbin.Entry]) -> list[bool]:
-        """For each entry of one fat binary, in order. All stay of one that has nothing for these GPUs: its kernels didn't run there
-        before, and how a program fails that calls them is no other."""
+        """For each entry of one fat binary, in order. If none is for these GPUs, all stay: the kernels didn't run there before, and a
+        program that calls them fails as it did."""
         wanted = {id(each) for each in self.finds(entries) or entries}
         stays, seen = [], set()
         for each in entries:
