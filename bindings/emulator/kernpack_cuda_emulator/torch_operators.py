@@ -179,9 +179,8 @@ class _AfterTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         assert self._spec.loader is not None
         module.__spec__, module.__loader__ = self._spec, self._spec.loader
         self._spec.loader.exec_module(module)
-        if (
-            module.version.cuda is not None
-        ):  # whether a device is there isn't asked: forked processes couldn't use it any more
+        # The version alone: after a question for devices, forked processes couldn't use them any more.
+        if module.version.cuda is not None:
             turn_on(module)
 
 

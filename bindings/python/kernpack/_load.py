@@ -50,10 +50,9 @@ def load(
     """
     if contracts is not None:
         return _load_with_contracts(source, contracts, probe, build)
+    # The most frequent one, first: each question costs a tenth of a microsecond.
     if type(source) is str and source.endswith(".so") and not build and "\0" not in source:
-        return _load_path(
-            source, probe=probe
-        )  # the most frequent one, first: each question costs a tenth of a microsecond
+        return _load_path(source, probe=probe)
     if build or not isinstance(source, str) or source.endswith(_SOURCES):
         made = _from_sources(source, probe, build)
         if made is not None:

@@ -28,7 +28,8 @@ def torch_is_importing() -> bool:
 
 def torch_samples() -> tuple[list[Sample], int, int, int]:
     """(samples, the keys of plain tensors, the key of tensors with a version counter, bytes of the Python object). Raises where this torch
-    doesn't tell. Called in a fresh thread, in which no mode, transform or trace is active, and grad mode is on."""
+    doesn't tell. Called where no mode, transform or trace is active, and grad mode is on: in a fresh thread, unless torch is being
+    imported."""
     torch = sys.modules["torch"]
     binding = torch._C
     plain = _plain_keys(binding)
