@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import runpy
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -33,6 +35,7 @@ def _main(
     for descriptor, path in ((1, output), (2, f"{output}.errors")):
         with open(path, "w") as file:
             os.dup2(file.fileno(), descriptor)
+    faulthandler.enable()  # run_together ends one that takes too long by SIGABRT, and so has its stacks
     os.environ.clear()
     os.environ.update(variables)
     sys.path[:0] = places
@@ -56,6 +59,9 @@ def run_together(
     for child in children:
         child.join(max(0, end - time.monotonic()))
     for child in children:
+        if child.is_alive():
+            os.kill(child.pid or 0, signal.SIGABRT)
+            child.join(10)
         if child.is_alive():
             child.kill()
             child.join()
