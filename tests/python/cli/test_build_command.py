@@ -125,6 +125,28 @@ def test_a_long_build_is_not_silent_off_a_terminal(
     assert capsys.readouterr().err == ""
 
 
+def test_dev_builds_again_what_is_saved_while_it_builds(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+    from kernpack_sdk.commands import dev
+
+    (source,) = (project / "src").glob("*.cc")
+    built = []
+
+    def build(_: object, __: bool) -> bool:
+        built.append(source.read_text())
+        if len(built) == 2:
+            raise KeyboardInterrupt
+        source.write_text(built[0] + "// saved meanwhile")
+        return True
+
+    monkeypatch.setattr(dev, "_build", build)
+    try:
+        assert CliRunner().invoke(dev.command, ["--no-install", str(project)]).exit_code == 0
+    finally:
+        source.write_text(built[0])
+    assert built[1] == built[0] + "// saved meanwhile"
+
+
 def test_dev_hands_on_what_its_tools_print(command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kernpack_sdk.project import Project
 

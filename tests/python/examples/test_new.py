@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import time
+import threading
 import zipfile
 from pathlib import Path
 
@@ -99,9 +99,10 @@ def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
     assert watcher.stdout
     assert running.stdin
     assert running.stdout
+    limit = threading.Timer(300, lambda: [process.kill() for process in (watcher, running)])  # lines that never come
+    limit.start()
     try:
         assert json.loads(watcher.stdout.readline())["built"]
-        time.sleep(0.5)  # the watcher has looked at the sources once
         edit(source(project), SWISH, "to[i] = 7 + in[i] / (T(1)")
         assert json.loads(watcher.stdout.readline())["built"]
         running.stdin.write("kernpack.reload(k); print('answer', k.swish(x)[0], old(x)[0])\n")
@@ -114,6 +115,7 @@ def test_a_saved_source_reaches_a_running_python(stranger: Stranger) -> None:
         assert failed["error"].startswith("kernpack: ")
         assert "the contract of 'swish' doesn't parse: expected ')' or ','" in failed["error"].splitlines()[0]
     finally:
+        limit.cancel()
         for process in (watcher, running):
             process.terminate()
             process.communicate()

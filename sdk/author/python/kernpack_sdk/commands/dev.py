@@ -37,6 +37,7 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
         raise click.ClickException(project.missing())
     if not no_install and (unread := unread_by_pip(project.root)):
         raise click.ClickException(f"{unread}, or use --no-install")
+    before = _state(project.root)  # what is saved while the first build runs counts, too
     good = _build(project, as_json)
     if good and not no_install:
         _install(project, quiet=as_json)
@@ -45,7 +46,7 @@ def command(ctx: click.Context, folder: Path, once: bool, no_install: bool, as_j
     if not as_json:
         click.echo(f"watching {project.root}; Ctrl-C ends it", err=True)
     try:
-        for _ in _saves(project.root):
+        for _ in _saves(project.root, before):
             good = _build(project, as_json)
             if good and not no_install:
                 _install(project, quiet=as_json)
@@ -98,13 +99,12 @@ def _is_installed(project: Project) -> bool:
     return about.get("url") == project.root.as_uri() and about.get("dir_info", {}).get("editable", False)
 
 
-def _saves(root: Path) -> Iterator[None]:
-    """Once for each time that a file of the project is another one; an editor's several writes count once."""
-    before = _state(root)
+def _saves(root: Path, before: dict[str, tuple[int, int]]) -> Iterator[None]:
+    """Once for each time that a file of the project isn't as `before`, then as at the last time; an editor's several writes count once."""
     while True:
-        time.sleep(_INTERVAL)
         now = _state(root)
         if now == before:
+            time.sleep(_INTERVAL)
             continue
         while True:  # until nothing is written any more
             time.sleep(_INTERVAL / 2)
