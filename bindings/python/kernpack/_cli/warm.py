@@ -29,13 +29,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from kernpack import _jit
 
+    named = _named(options.cuda_arch)
     try:
         found = [source for file in _jit.files_of(options.name) for source in _jit.sources(file)]
     except (ImportError, OSError, ValueError) as error:
         raise Failure(str(error).removeprefix("kernpack.load: ")) from None
     if not found:
         raise Failure(f"{options.name} carries no CUDA source; its code is compiled already, and needs no warming")
-    archs = _archs(options.cuda_arch)
+    emulated = bool(os.environ.get("KERNPACK_EMULATOR"))  # which runs nothing else than PTX
+    archs = [f"compute_{arch}" if emulated else f"sm_{arch}" for arch in named or _of_devices()]
     built: list[_jit.Built] = []
     problems: dict[str, None] = {}  # each once, in order
     for each in _jit.compile_ahead(found, archs, options.jobs or 1):
@@ -54,23 +56,15 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def _archs(given: str | None) -> list[str]:
-    """As NVRTC calls them; for the emulated device, which runs nothing else, PTX."""
-    emulated = bool(os.environ.get("KERNPACK_EMULATOR"))
-    if given is None:
-        return _of_devices(emulated)
-    archs = given.split(",")
+def _named(given: str | None) -> list[str]:
+    archs = given.split(",") if given is not None else []
     for arch in archs:
         if not re.fullmatch(r"[1-9]\d{1,2}", arch):
             raise Wrong(f"--cuda-arch: expected compute capabilities without the dot, as in 80,90, got '{arch}'")
-    return [_spelled(arch, emulated) for arch in archs]
+    return archs
 
 
-def _spelled(arch: str, emulated: bool) -> str:
-    return f"compute_{arch}" if emulated else f"sm_{arch}"
-
-
-def _of_devices(emulated: bool) -> list[str]:
+def _of_devices() -> list[str]:
     import kernpack
 
     try:
@@ -80,4 +74,4 @@ def _of_devices(emulated: bool) -> list[str]:
     archs = {str(device.compute_version).replace(".", "") for device in found}
     if not archs:
         raise Wrong("this machine has no CUDA device; name what to compile for: --cuda-arch 90")
-    return [_spelled(arch, emulated) for arch in sorted(archs)]
+    return sorted(archs)
