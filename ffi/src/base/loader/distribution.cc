@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -36,7 +35,7 @@ constexpr int kDeepest = 5;  // folders between a file and the one that its dist
 std::string ReadAll(const std::string& path) {
   const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string content;
-  char piece[1 << 12];  // in pieces: what a size says need not be true
+  char piece[1 << 15];  // in pieces: what a size says need not be true
   while (file.get() >= 0) {
     const ssize_t got = read(file.get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
@@ -56,14 +55,15 @@ std::string AsField(const std::string& path) {
 
 // The hash that lines of RECORD give for the path: "sha256=..."; empty where they give none.
 std::string HashInRecord(std::string_view record, const std::string& path) {
-  const std::string begin = AsField(path) + ",";
-  const std::boyer_moore_horspool_searcher search(begin.begin(), begin.end());
-  for (auto at = record.begin(); (at = std::search(at, record.end(), search)) != record.end(); ++at) {
-    if (at != record.begin() && at[-1] != '\n') continue;
-    const auto from = static_cast<size_t>(at - record.begin()) + begin.size();
+  const std::string begin = "\n" + AsField(path) + ",";
+  const auto hash_from = [record](size_t from) {
     return std::string(record.substr(from, std::min(record.find(',', from), record.size()) - from));
-  }
-  return {};
+  };
+  if (record.starts_with(std::string_view(begin).substr(1))) return hash_from(begin.size() - 1);
+  // Unlike std::search and std::string_view::find, this takes no look at most of the bytes.
+  const void* at = memmem(record.data(), record.size(), begin.data(), begin.size());
+  if (at == nullptr) return {};
+  return hash_from(static_cast<size_t>(static_cast<const char*>(at) - record.data()) + begin.size());
 }
 
 std::string Normal(std::string_view name) {
@@ -77,6 +77,27 @@ bool IsCalled(const std::string& info, const std::string& normal_name) {
 }
 
 bool IsObject(std::string_view line) { return line.find(".so") != std::string_view::npos; }
+
+// True if every later change of what has this state shows in its times.
+bool IsSettled(const struct stat& state) {
+  constexpr time_t kSettling = 2;
+  const time_t last = std::max(state.st_mtim.tv_sec, state.st_ctim.tv_sec);
+  return time(nullptr) - last > kSettling;
+}
+
+bool IsUnchanged(const struct stat& now, const struct stat& before) {
+  return now.st_dev == before.st_dev && now.st_ino == before.st_ino && now.st_size == before.st_size &&
+         now.st_mtim.tv_sec == before.st_mtim.tv_sec && now.st_mtim.tv_nsec == before.st_mtim.tv_nsec;
+}
+
+// The RECORD of a distribution.
+struct RecordFile {
+  std::string info;  // the name of the folder that it is in
+  struct stat state {};
+  bool settled = false;
+  bool by_conda = false;
+  std::string text;
+};
 
 // The metadata folders in a folder, as long as the folder's times stay: installers replace such a folder as a whole.
 class Folder {
@@ -92,10 +113,7 @@ class Folder {
     closedir(open);
   }
 
-  bool IsStill(const struct stat& now) const {
-    return settled_ && now.st_dev == state_.st_dev && now.st_ino == state_.st_ino &&
-           now.st_mtim.tv_sec == state_.st_mtim.tv_sec && now.st_mtim.tv_nsec == state_.st_mtim.tv_nsec;
-  }
+  bool IsStill(const struct stat& now) const { return settled_ && IsUnchanged(now, state_); }
 
   bool empty() const { return infos_.empty(); }
 
@@ -116,20 +134,35 @@ class Folder {
   }
 
  private:
-  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) const {
+  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) {
     const std::string named = info.substr(0, info.size() - kInfo.size());
     const size_t dash = named.find('-');
-    const std::string record = path_ + "/" + info + "/RECORD";
+    const RecordFile& record = GetRecord(info);
     Listing found;
-    found.hash = HashInRecord(ReadAll(record), inside);
-    if (dash == std::string::npos || found.hash.empty()) return;
-    if (ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    found.hash = HashInRecord(record.text, inside);
+    if (dash == std::string::npos || found.hash.empty() || record.by_conda) return;
     found.name = named.substr(0, dash);
     std::replace(found.name.begin(), found.name.end(), '_', '-');
     found.version = named.substr(dash + 1);
-    struct stat state;
-    if (stat(record.c_str(), &state) == 0) found.written = state.st_mtim;
+    found.written = record.state.st_mtim;
     out->push_back(std::move(found));
+  }
+
+  // The one that was read last is kept: the modules of a wheel are loaded one after the other.
+  const RecordFile& GetRecord(const std::string& info) {
+    const std::string path = path_ + "/" + info + "/RECORD";
+    struct stat now;
+    if (stat(path.c_str(), &now) != 0) {
+      last_ = {};
+      return last_;
+    }
+    if (last_.settled && last_.info == info && IsUnchanged(now, last_.state) &&
+        now.st_ctim.tv_sec == last_.state.st_ctim.tv_sec && now.st_ctim.tv_nsec == last_.state.st_ctim.tv_nsec) {
+      return last_;
+    }
+    last_ = {info, now, IsSettled(now), false, ReadAll(path)};
+    last_.by_conda = ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda");
+    return last_;
   }
 
   void ReadObjects() {
@@ -148,6 +181,7 @@ class Folder {
   struct stat state_;
   bool settled_;
   std::vector<std::string> infos_;
+  RecordFile last_;
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
 };
 
