@@ -3,7 +3,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +16,7 @@
 #include "base/loader/digest.h"
 #include "base/loader/verify.h"
 #include "base/os/files.h"
+#include "base/os/memory.h"
 #include "base/os/path.h"
 
 namespace kernpack::host {
@@ -35,14 +35,13 @@ std::string AsField(const std::string& path) {
 
 // The hash that lines of RECORD give for the path: "sha256=..."; empty where they give none.
 std::string HashInRecord(std::string_view record, const std::string& path) {
-  const std::string begin = AsField(path) + ",";
-  const std::boyer_moore_horspool_searcher search(begin.begin(), begin.end());
-  for (auto at = record.begin(); (at = std::search(at, record.end(), search)) != record.end(); ++at) {
-    if (at != record.begin() && at[-1] != '\n') continue;
-    const auto from = static_cast<size_t>(at - record.begin()) + begin.size();
+  const std::string begin = "\n" + AsField(path) + ",";
+  const auto hash_from = [record](size_t from) {
     return std::string(record.substr(from, std::min(record.find(',', from), record.size()) - from));
-  }
-  return {};
+  };
+  if (record.starts_with(std::string_view(begin).substr(1))) return hash_from(begin.size() - 1);
+  const size_t at = os::FindBytes(record, begin);
+  return at == record.npos ? std::string() : hash_from(at + begin.size());
 }
 
 std::string Normal(std::string_view name) {
@@ -57,14 +56,34 @@ bool IsCalled(const std::string& info, const std::string& normal_name) {
 
 bool IsObject(std::string_view line) { return line.find(os::kLibrarySuffix) != std::string_view::npos; }
 
+// True if every later change of what has this state shows in its times.
+bool IsSettled(const os::Stamp& state) {
+  constexpr int64_t kSettling = 2'000'000'000;
+  return os::GetNow() - std::max(state.written, state.changed) > kSettling;
+}
+
+bool IsUnchanged(const os::Stamp& now, const os::Stamp& before) {
+  return now.device == before.device && now.number == before.number && now.size == before.size &&
+         now.written == before.written;
+}
+
+// The RECORD of a distribution.
+struct RecordFile {
+  std::string info;  // the name of the folder that it is in
+  os::Stamp state;
+  bool settled = false;
+  bool by_conda = false;
+  std::string text;
+};
+
 // The metadata folders in a folder, as long as the folder's times stay: installers replace such a folder as a whole.
 class Folder {
  public:
   // Of a folder in this state; `settled`: its times tell every later change.
-  Folder(std::string path, const os::Written& state, bool settled)
+  Folder(std::string path, const os::Stamp& state, bool settled)
       : path_(std::move(path)), state_(state), settled_(settled), infos_(os::ListNames(path_, kInfo)) {}
 
-  bool IsStill(const os::Written& now) const { return settled_ && now == state_; }
+  bool IsStill(const os::Stamp& now) const { return settled_ && IsUnchanged(now, state_); }
 
   bool empty() const { return infos_.empty(); }
 
@@ -85,20 +104,34 @@ class Folder {
   }
 
  private:
-  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) const {
+  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) {
     const std::string named = info.substr(0, info.size() - kInfo.size());
     const size_t dash = named.find('-');
-    const std::string record = path_ + "/" + info + "/RECORD";
+    const RecordFile& record = GetRecord(info);
     Listing found;
-    found.hash = HashInRecord(os::ReadText(record), inside);
-    if (dash == std::string::npos || found.hash.empty()) return;
-    if (os::ReadText(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    found.hash = HashInRecord(record.text, inside);
+    if (dash == std::string::npos || found.hash.empty() || record.by_conda) return;
     found.name = named.substr(0, dash);
     std::replace(found.name.begin(), found.name.end(), '_', '-');
     found.version = named.substr(dash + 1);
-    os::Written written;
-    if (os::GetWritten(record.c_str(), &written)) found.written = written.nanoseconds;
+    found.written = record.state.written;
     out->push_back(std::move(found));
+  }
+
+  // The one that was read last is kept: the modules of a wheel are loaded one after the other.
+  const RecordFile& GetRecord(const std::string& info) {
+    const std::string path = path_ + "/" + info + "/RECORD";
+    os::Stamp now;
+    if (!os::GetStamp(path.c_str(), &now)) {
+      last_ = {};
+      return last_;
+    }
+    if (last_.settled && last_.info == info && IsUnchanged(now, last_.state) && now.changed == last_.state.changed) {
+      return last_;
+    }
+    last_ = {info, now, IsSettled(now), false, os::ReadText(path)};
+    last_.by_conda = os::ReadText(path_ + "/" + info + "/INSTALLER").starts_with("conda");
+    return last_;
   }
 
   void ReadObjects() {
@@ -114,9 +147,10 @@ class Folder {
   }
 
   std::string path_;
-  os::Written state_;
+  os::Stamp state_;
   bool settled_;
   std::vector<std::string> infos_;
+  RecordFile last_;
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
 };
 
@@ -127,7 +161,7 @@ struct Folders {
 };
 
 // With the lock held, as long as the folder is in use.
-Folder& FolderAt(const std::string& path, const os::Written& now) {
+Folder& FolderAt(const std::string& path, const os::Stamp& now) {
   constexpr size_t kMost = 64;
   constexpr int64_t kSettling = 2'000'000'000;
   auto& folders = Leaked<Folders>().by_path;
@@ -136,7 +170,7 @@ Folder& FolderAt(const std::string& path, const os::Written& now) {
     folders.erase(found);
   }
   if (folders.size() >= kMost) folders.clear();
-  return folders.emplace(path, Folder(path, now, os::GetNow() - now.nanoseconds > kSettling)).first->second;
+  return folders.emplace(path, Folder(path, now, os::GetNow() - now.written > kSettling)).first->second;
 }
 
 std::vector<Listing> FindListings(const char* path) {
@@ -149,8 +183,8 @@ std::vector<Listing> FindListings(const char* path) {
   if (place.empty()) return found;
   const std::lock_guard lock(Leaked<Folders>().mutex);
   for (int i = 0; i < kDeepest; ++i) {
-    os::Written now;
-    if (!os::GetWritten(place.c_str(), &now)) break;
+    os::Stamp now;
+    if (!os::GetStamp(place.c_str(), &now)) break;
     Folder& listed = FolderAt(place, now);
     listed.Find(inside, &found);
     if (!found.empty() || !listed.empty() || place == "/") break;  // this is where distributions were installed

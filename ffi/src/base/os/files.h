@@ -11,14 +11,14 @@ namespace kernpack::host::os {
 
 bool Exists(const char* path) noexcept;
 
-// Which file or folder is at a path, and when its content was written. Of a folder: when an entry was added, removed or renamed.
-struct Written {
-  uint64_t device = 0, number = 0;
-  int64_t nanoseconds = 0;  // since 1970
-  bool operator==(const Written&) const = default;
+// Which file or folder is at a path, and its times, in nanoseconds since 1970.
+struct Stamp {
+  uint64_t device = 0, number = 0, size = 0;
+  int64_t written = 0;  // its content; of a folder: an entry was added, removed or renamed
+  int64_t changed = 0;  // that, or its name, its rights, its owner
 };
 // False where there is nothing.
-bool GetWritten(const char* path, Written* out) noexcept;
+bool GetStamp(const char* path, Stamp* out) noexcept;
 // As the times of files count; whole seconds on Linux.
 int64_t GetNow() noexcept;
 

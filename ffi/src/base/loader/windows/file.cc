@@ -113,7 +113,7 @@ SourceFile::~SourceFile() {
   if (fd_ >= 0) _close(fd_);
 }
 
-int SourceFile::Open(const char* path) {
+int SourceFile::Open(const char* path, const FileState&) {
   path_ = path;
   const std::wstring wide = WidePath(path);
   const DWORD attributes = GetFileAttributesW(wide.c_str());
@@ -135,6 +135,7 @@ int SourceFile::Open(const char* path) {
   Facts facts;
   if (!ReadFacts(file, &facts)) return RaiseOpen(path, GetLastError());
   size_ = static_cast<size_t>(facts.size);
+  written_ = facts.written;
   state_ = GetState(path, facts);
   return 0;
 }

@@ -81,8 +81,8 @@ void MarkAsUsed(const std::wstring& copy) {
 }
 
 int64_t GetAge(const std::string& path) {
-  host::os::Written written;
-  return host::os::GetWritten(path.c_str(), &written) ? host::os::GetNow() - written.nanoseconds : -1;
+  host::os::Stamp stamp;
+  return host::os::GetStamp(path.c_str(), &stamp) ? host::os::GetNow() - stamp.written : -1;
 }
 
 // Once a day: drops copies that nobody asked for in a month. Windows keeps what is loaded.

@@ -28,10 +28,12 @@ std::string GetVariable(const char* name) {
 
 bool Exists(const char* path) noexcept { return access(path, F_OK) == 0; }
 
-bool GetWritten(const char* path, Written* out) noexcept {
+bool GetStamp(const char* path, Stamp* out) noexcept {
   struct stat state;
   if (stat(path, &state) != 0) return false;
-  *out = {state.st_dev, state.st_ino, state.st_mtim.tv_sec * kSecond + state.st_mtim.tv_nsec};
+  *out = {state.st_dev, state.st_ino, static_cast<uint64_t>(state.st_size),
+          state.st_mtim.tv_sec * kSecond + state.st_mtim.tv_nsec,
+          state.st_ctim.tv_sec * kSecond + state.st_ctim.tv_nsec};
   return true;
 }
 
@@ -40,7 +42,7 @@ int64_t GetNow() noexcept { return time(nullptr) * kSecond; }
 std::string ReadText(const std::string& path) {
   const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string content;
-  char piece[1 << 12];  // in pieces: what a size says need not be true
+  char piece[1 << 15];  // in pieces: what a size says need not be true
   while (file.get() >= 0) {
     const ssize_t got = read(file.get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;

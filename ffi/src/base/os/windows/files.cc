@@ -30,13 +30,18 @@ bool Exists(const char* path) noexcept try {
   return false;  // no memory for a path
 }
 
-bool GetWritten(const char* path, Written* out) noexcept try {
+bool GetStamp(const char* path, Stamp* out) noexcept try {
   const Handle file(OpenForState(path));
   BY_HANDLE_FILE_INFORMATION info;
-  if (!file.IsOpen() || !GetFileInformationByHandle(file.get(), &info)) return false;
+  FILE_BASIC_INFO times;
+  if (!file.IsOpen() || !GetFileInformationByHandle(file.get(), &info) ||
+      !GetFileInformationByHandleEx(file.get(), FileBasicInfo, &times, sizeof times)) {
+    return false;
+  }
   const auto join = [](DWORD high, DWORD low) { return static_cast<uint64_t>(high) << 32 | low; };
-  const auto time = static_cast<int64_t>(join(info.ftLastWriteTime.dwHighDateTime, info.ftLastWriteTime.dwLowDateTime));
-  *out = {info.dwVolumeSerialNumber, join(info.nFileIndexHigh, info.nFileIndexLow), SinceUnixEpoch(time)};
+  *out = {info.dwVolumeSerialNumber, join(info.nFileIndexHigh, info.nFileIndexLow),
+          join(info.nFileSizeHigh, info.nFileSizeLow), SinceUnixEpoch(times.LastWriteTime.QuadPart),
+          SinceUnixEpoch(times.ChangeTime.QuadPart)};
   return true;
 } catch (...) {
   return false;  // no memory for a path
