@@ -44,9 +44,16 @@ inline bool MakeFolder(const std::string& folder) {
   for (size_t end = folder.find('/', 1); end != std::string::npos; end = folder.find('/', end + 1)) {
     mkdir(folder.substr(0, end).c_str(), 0700);
   }
-  mkdir(folder.c_str(), 0700);
+  const int why = mkdir(folder.c_str(), 0700) == 0 ? 0 : errno;
   struct stat found{};
-  if (stat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return false;
+  if (stat(folder.c_str(), &found) != 0) {
+    if (why != 0) errno = why;  // "permission denied" says more than "no such file"
+    return false;
+  }
+  if (!S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    return false;
+  }
   return IsPrivate(found) || (found.st_uid == geteuid() && chmod(folder.c_str(), 0700) == 0);
 }
 

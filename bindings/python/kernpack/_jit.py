@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ class Source:
     name: str  # "src/rows.cu"
     kernels: tuple[str, ...]  # instances of templates that the module names
     text: str
+
+    @property
+    def stand_in(self) -> str | None:
+        """The architecture of the PTX that runs while a kernel is compiled: "compute_80"."""
+        found = re.search(r"\nstand-in\n.*?\.target sm_(\d+[af]?)", self.text, re.DOTALL)
+        return f"compute_{found[1]}" if found else None
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -60,6 +67,67 @@ def _records(data: mmap.mmap) -> Iterator[Source]:
         if named >= 0:
             yield Source(text[named + 8 :].partition("\n")[0].partition(" ")[2], kernels, text)
         at = data.find(_MAGIC, at + len(text))
+
+
+@dataclass(frozen=True)
+class Cached:
+    architecture: str
+    units: tuple[str, ...]  # of Source.units
+    nvrtc: tuple[str, ...]  # the versions that compiled them
+
+
+_NUMBERS = range(50, 200)  # compute capabilities, without the dot
+
+
+def cached(source: Source) -> list[Cached]:
+    """What the cache has of a source, by architecture. Names of entries tell: nothing is read or loaded."""
+    from kernpack._compile import cache_dir
+
+    folder = Path(cache_dir()) / "cuda"
+    if not folder.is_dir():
+        return []
+    there = set(os.listdir(folder))
+    # As JitSource::digest and BuildJit of ffi/backends/cuda make names of folders.
+    digest = hashlib.sha256(source.text.encode("utf-8", "surrogateescape") + b"\0").hexdigest()
+    found = []
+    for architecture in (f"{kind}_{number}" for kind in ("sm", "compute") for number in _NUMBERS):
+        versions: dict[str, set[str]] = {}
+        for unit in source.units:
+            key = hashlib.sha256(f"{digest}\n{architecture}\n{unit}".encode("utf-8", "surrogateescape")).hexdigest()
+            names = {entry.stem.partition("-")[0] for entry in (folder / key).glob("*.bin")} if key in there else set()
+            if names:
+                versions[unit] = names
+        if versions:
+            found.append(Cached(architecture, tuple(versions), tuple(sorted(set().union(*versions.values())))))
+    return found
+
+
+def facts(file: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Of each source of a shared object, for `kernpack explain` and `kernpack inspect`."""
+    return [
+        {
+            "source": source.name,
+            "kernels": list(source.kernels),
+            "compilations": len(source.units),
+            "stand_in": source.stand_in,
+            "cached": [asdict(each) for each in cached(source)],
+        }
+        for source in sources(file)
+    ]
+
+
+def lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Of facts(), for people."""
+    for each in found:
+        kernels = ", ".join(each["kernels"]) or "none named"
+        yield f"CUDA source {each['source']}: kernels: {kernels}"
+        if each["stand_in"]:
+            yield f"  PTX of {each['stand_in']} runs while they are compiled"
+        for row in each["cached"]:
+            count = f"{len(row['units'])} of {each['compilations']} compilations"
+            yield f"  in the cache for {row['architecture']}: {count}, by NVRTC {' and '.join(row['nvrtc'])}"
+        if not each["cached"]:
+            yield "  the cache has nothing of it"
 
 
 def compile_ahead(found: Sequence[Source], archs: Sequence[str], jobs: int) -> Iterator[Built | Exception]:

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <utility>
 
 #include "backends/cuda/capture.h"
 #include "backends/cuda/image.h"
 #include "backends/cuda/jit.h"
+#include "backends/cuda/jit_jobs.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {
 namespace {
 
 constexpr std::string_view kSourceFormat = "cu";
+constexpr std::string_view kStandIn = "stand-in ";  // no unit is called so
 
 // "a, b and 3 more"; names beyond the first dozen are counted.
 template <class List, class Print>
@@ -131,7 +134,7 @@ int LoadImage(const Device& device, std::string_view image, std::string_view for
 
 // Nothing is compiled yet: which kernels are wanted isn't known.
 int LoadSource(const Device& device, std::string_view image, std::string_view options, Code** out) {
-  auto source = std::make_unique<JitSource>();
+  auto source = std::make_shared<JitSource>();
   std::string why;
   if (!ReadJitSource(image, options, source.get(), &why)) {
     return Raise(device.host(), "ValueError", device.name() + ": unrecognised source of device code: " + why);
@@ -143,31 +146,157 @@ int LoadSource(const Device& device, std::string_view image, std::string_view op
   return 0;
 }
 
-// Without a lock while it compiles, so that several threads compile several kernels.
-int BuildUnit(const Device& device, Code* code, std::string_view unit) {
-  {
-    const std::lock_guard lock(code->mutex);
-    if (code->images.find(unit) != code->images.end()) return 0;
-  }
-  JitTarget target;
-  target.who = device.name();
-  target.arch = device.limits.major * 10 + device.limits.minor;
-  target.ptx = device.emulated;
-  target.driver_cuda = device.driver().version / 1000;
-  JitCode built;
+std::shared_ptr<JitJob> MakeJob(const Device& device, const Code& code, std::string_view unit) {
+  auto job = std::make_shared<JitJob>();
+  job->source = code.source;
+  job->unit = unit;
+  job->target.who = device.name();
+  job->target.arch = device.limits.major * 10 + device.limits.minor;
+  job->target.ptx = device.emulated;
+  job->target.driver_cuda = device.driver().version / 1000;
+  return job;
+}
+
+// Adds an image of the code, unless another thread was faster.
+int AddImage(const Device& device, Code* code, std::string_view unit, std::string_view image, std::string kernel) {
   LoadedImage loaded;
-  if (BuildJit(device.host(), *code->source, unit, target, &built) != 0 ||
-      LoadImage(device, built.image, "", &loaded) != 0) {
-    return -1;
-  }
-  loaded.kernel = std::move(built.kernel);
+  if (LoadImage(device, image, "", &loaded) != 0) return -1;
+  loaded.kernel = std::move(kernel);
   const std::lock_guard lock(code->mutex);
   const auto [place, added] = code->images.try_emplace(std::string(unit), std::move(loaded));
   if (added) return 0;
-  const ActiveContext active(device);  // another thread was faster
+  const ActiveContext active(device);
   if (active.failed()) return -1;
   const Result result = device.driver().cuModuleUnload(loaded.module);
   return result == kSuccess ? 0 : FailToFree(device, result, "cuModuleUnload", "unloading code");
+}
+
+bool HasImage(Code* code, std::string_view unit) {
+  const std::lock_guard lock(code->mutex);
+  return code->images.find(unit) != code->images.end();
+}
+
+int AddBuilt(const Device& device, Code* code, JitJob* job) {
+  return AddImage(device, code, job->unit, job->code.image, job->code.kernel);
+}
+
+// Without a lock while it compiles, so that several threads compile several kernels.
+int BuildUnit(const Device& device, Code* code, std::string_view unit) {
+  if (HasImage(code, unit)) return 0;
+  const std::shared_ptr<JitJob> job = MakeJob(device, *code, unit);
+  if (!BuildJit(device.host(), *job->source, unit, job->target, &job->code, &job->error))
+    return RaiseJit(device.host(), job->error);
+  return AddBuilt(device, code, job.get());
+}
+
+// The units of several kernels at once, with semicolons between these; *first is the first kernel.
+int BuildUnits(const Device& device, Code* code, std::string_view names, std::string_view* first) {
+  std::vector<std::shared_ptr<JitJob>> jobs;
+  *first = {};
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(';'), names.size());
+    std::string_view name = names.substr(0, end);
+    names.remove_prefix(std::min(end + 1, names.size()));
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (name.empty()) continue;
+    if (first->empty()) *first = name;
+    const std::string_view unit = JitUnit(name);
+    const auto is_it = [unit](const auto& job) { return job->unit == unit; };
+    if (HasImage(code, unit) || std::any_of(jobs.begin(), jobs.end(), is_it)) continue;
+    jobs.push_back(MakeJob(device, *code, unit));
+    jobs.back()->target.in_background = true;
+    StartJit(device.host(), jobs.back());
+  }
+  for (const auto& job : jobs) {
+    if (WaitForJit(device.host(), *job) != 0) return -1;
+  }
+  for (const auto& job : jobs) {
+    if (!job->built) return RaiseJit(device.host(), job->error);
+    if (AddBuilt(device, code, job.get()) != 0) return -1;
+  }
+  return 0;
+}
+
+// A kernel of an image that is loaded. `key`: among the code's kernels. Call with code->mutex held.
+int MakeKernel(const Device& device, Code* code, const LoadedImage& image, std::string symbol, std::string_view name,
+               std::string key, Kernel** out) {
+  if (const auto found = code->kernels.find(key); found != code->kernels.end()) {
+    *out = found->second.get();
+    return 0;
+  }
+  if (symbol.empty()) symbol = name;
+  const ActiveContext active(device);
+  if (active.failed()) return -1;
+  const RelaxedCapture relaxed(device.driver());
+  auto kernel = std::make_unique<Kernel>();
+  kernel->device = &device;
+  kernel->name = name;
+  const Result result = device.driver().cuModuleGetFunction(&kernel->function, image.module, symbol.c_str());
+  if (result == kNotFound) {
+    const std::string known = Listed(image.names, [](const std::string& n) { return n; });
+    const char* advice = code->source ? "a template needs its arguments, as in 'scale<float>'"
+                                      : "C++ kernels keep their name when declared extern \"C\"";
+    return Raise(device.host(), "AttributeError",
+                 Format("%s: the code has no kernel '%s'%s; %s", device.name().c_str(), kernel->name.c_str(),
+                        known.empty() ? "" : (", only " + known).c_str(), advice));
+  }
+  if (result != kSuccess) return Fail(device, result, "cuModuleGetFunction", "looking for the kernel " + kernel->name);
+  if (Describe(kernel.get()) != 0) return -1;
+  *out = kernel.get();
+  code->kernels.emplace(std::move(key), std::move(kernel));
+  return 0;
+}
+
+int FindBuilt(const Device& device, Code* code, std::string_view name, Kernel** out) {
+  const std::string_view unit = code->source ? JitUnit(name) : std::string_view();
+  const std::lock_guard lock(code->mutex);
+  const LoadedImage& image = code->images.find(unit)->second;
+  const std::string symbol = !code->source           ? std::string(name)
+                             : !image.kernel.empty() ? image.kernel
+                                                     : FindJitName(image.names, name);
+  return MakeKernel(device, code, image, symbol, name, std::string(name), out);
+}
+
+// The kernel of the PTX that the module carries, while its own code is compiled; *out is NULL where there is none that runs here. What is in
+// the cache is taken from there.
+int FindStandIn(const Device& device, Code* code, std::string_view name, Kernel** out) {
+  *out = nullptr;
+  const std::string_view unit = JitUnit(name);
+  const std::string& ptx = code->source->stand_in;
+  Image read;
+  std::string why;
+  if (ptx.empty() || HasImage(code, unit) || !ReadImage(ptx, "ptx", &read, &why)) return 0;
+  const int number = device.limits.major * 10 + device.limits.minor;
+  const std::string symbol = FindStandInName(read.kernels, name);
+  if (symbol.empty() || !read.archs.front().RunsOn(number)) return 0;
+  std::shared_ptr<JitJob> job = MakeJob(device, *code, unit);
+  job->target.only_cached = true;
+  if (BuildJit(device.host(), *job->source, unit, job->target, &job->code, &job->error))
+    return AddBuilt(device, code, job.get());
+  if (!HasImage(code, kStandIn) && AddImage(device, code, kStandIn, ptx, "") != 0) return -1;
+  const std::lock_guard lock(code->mutex);
+  const LoadedImage& image = code->images.find(kStandIn)->second;
+  if (MakeKernel(device, code, image, symbol, name, std::string(kStandIn) + std::string(name), out) != 0) return -1;
+  std::shared_ptr<JitJob>& awaited = code->jobs[std::string(unit)];
+  if (awaited == nullptr) {
+    job->target.only_cached = false;
+    job->target.in_background = true;
+    awaited = std::move(job);
+    StartJit(device.host(), awaited);
+  }
+  if ((*out)->awaited == nullptr) {
+    (*out)->code = code;
+    (*out)->awaited = awaited;
+  }
+  return 0;
+}
+
+// One line on stderr for each compilation: the code runs all the same.
+void SayNotCompiled(const JitJob& job) {
+  const std::string line = Format("kernpack: the PTX that %s carries goes on running, because: %s\n",
+                                  job.source->name.c_str(), job.error.message.c_str());
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace
@@ -207,37 +336,31 @@ int UnloadCode(const Device& device, Code* code) {
 
 int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out) {
   if (CheckCode(device, code) != 0) return -1;
-  const std::string_view unit = code->source ? JitUnit(name) : std::string_view();
-  if (code->source && BuildUnit(device, code, unit) != 0) return -1;
-  const std::lock_guard lock(code->mutex);
-  if (const auto found = code->kernels.find(name); found != code->kernels.end()) {
-    *out = found->second.get();
-    return 0;
+  if (code->source && name.find(';') != std::string_view::npos) {
+    if (BuildUnits(device, code, name, &name) != 0) return -1;
+  } else if (code->source) {
+    if (FindStandIn(device, code, name, out) != 0) return -1;
+    if (*out != nullptr) return 0;
+    if (BuildUnit(device, code, JitUnit(name)) != 0) return -1;
   }
-  const LoadedImage& image = code->images.find(unit)->second;
-  std::string symbol = !code->source           ? std::string(name)
-                       : !image.kernel.empty() ? image.kernel
-                                               : FindJitName(image.names, name);
-  if (symbol.empty()) symbol = name;
-  const ActiveContext active(device);
-  if (active.failed()) return -1;
-  const RelaxedCapture relaxed(device.driver());
-  auto kernel = std::make_unique<Kernel>();
-  kernel->device = &device;
-  kernel->name = name;
-  const Result result = device.driver().cuModuleGetFunction(&kernel->function, image.module, symbol.c_str());
-  if (result == kNotFound) {
-    const std::string known = Listed(image.names, [](const std::string& n) { return n; });
-    const char* advice = code->source ? "a template needs its arguments, as in 'scale<float>'"
-                                      : "C++ kernels keep their name when declared extern \"C\"";
-    return Raise(device.host(), "AttributeError",
-                 Format("%s: the code has no kernel '%s'%s; %s", device.name().c_str(), kernel->name.c_str(),
-                        known.empty() ? "" : (", only " + known).c_str(), advice));
+  return FindBuilt(device, code, name, out);
+}
+
+int FollowStandIn(const Device& device, Kernel** kernel) {
+  Kernel* const stand_in = *kernel;
+  JitJob* const job = stand_in->awaited.get();
+  Kernel* successor = stand_in->successor.load(std::memory_order_acquire);
+  if (successor == nullptr && job->done.load(std::memory_order_acquire)) {
+    Code* const code = stand_in->code;
+    if (!job->built) {
+      if (!job->said.exchange(true)) SayNotCompiled(*job);
+      return 0;
+    }
+    if (!HasImage(code, job->unit) && AddBuilt(device, code, job) != 0) return -1;
+    if (FindBuilt(device, code, stand_in->name, &successor) != 0) return -1;
+    stand_in->successor.store(successor, std::memory_order_release);
   }
-  if (result != kSuccess) return Fail(device, result, "cuModuleGetFunction", "looking for the kernel " + kernel->name);
-  if (Describe(kernel.get()) != 0) return -1;
-  *out = kernel.get();
-  code->kernels.emplace(kernel->name, std::move(kernel));
+  if (successor != nullptr) *kernel = successor;
   return 0;
 }
 

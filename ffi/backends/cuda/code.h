@@ -15,6 +15,9 @@
 
 namespace kernpack::cuda {
 
+struct Code;
+struct JitJob;
+
 struct Kernel {
   const Device* device = nullptr;
   FunctionHandle function = nullptr;
@@ -27,6 +30,10 @@ struct Kernel {
   // The limit that was set on the function so far.
   std::atomic<int> dynamic_limit{0};
   std::atomic<bool> large_clusters{false};
+  // Of a stand-in: the compilation of the code that takes its place, and the kernel of that code once it is loaded.
+  std::shared_ptr<JitJob> awaited;
+  Code* code = nullptr;
+  std::atomic<Kernel*> successor{nullptr};
 };
 
 struct LoadedImage {
@@ -38,9 +45,12 @@ struct LoadedImage {
 struct Code {
   const Device* device = nullptr;
   // Of code that is compiled here. Its images come with the kernels that are asked for.
-  std::unique_ptr<const JitSource> source;
+  std::shared_ptr<const JitSource> source;
+  std::map<std::string, std::shared_ptr<JitJob>, std::less<>>
+      jobs;  // by JitUnit(), of the kernels that run as a stand-in
   std::mutex mutex;  // guards the images and the kernels
-  std::map<std::string, LoadedImage, std::less<>> images;  // by JitUnit(); of other code one, ""
+  std::map<std::string, LoadedImage, std::less<>>
+      images;  // by JitUnit(), the stand-in by kStandIn; of other code one, ""
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 
@@ -51,7 +61,10 @@ int Refuse(const Kernel& kernel, const std::string& message);
 int LoadCode(const Device& device, std::string_view image, std::string_view format, std::string_view options,
              Code** out);
 int UnloadCode(const Device& device, Code* code);
+// `name`: of several kernels of a source, with semicolons between them, all are compiled, and the first one is returned.
 int GetKernel(const Device& device, Code* code, std::string_view name, Kernel** out);
+// In the place of a stand-in the kernel that was compiled, from when it is.
+int FollowStandIn(const Device& device, Kernel** kernel);
 
 // Encodes the KpTensorMap of an argument, the launch's `at`th. The driver only says that a map is wrong, so its requirements are checked
 // before. 0, or -1 with an error raised.

@@ -1,8 +1,13 @@
 #include "backends/cuda/jit.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include "backends/cuda/error.h"
+#include "backends/cuda/jit_jobs.h"
 #include "backends/cuda/jit_progress.h"
 #include "backends/cuda/jit_tools.h"
 #include "backends/cuda/text.h"
@@ -35,12 +40,18 @@ std::string ChooseArch(const nvrtc::Library& compiler, const JitTarget& target) 
   return "sm_" + std::to_string(best) + (best >= 90 ? "a" : "");
 }
 
-int CompileNow(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
-               const JitCompiler& compiler, const JitHeaders& headers, JitCode* out) {
-  const auto fail = [&](const std::string& what) { return Raise(host, "RuntimeError", target.who + ": " + what); };
+bool Fails(JitError* error, const JitTarget& target, const std::string& what) {
+  *error = {"RuntimeError", target.who + ": " + what};
+  return false;
+}
+
+bool CompileNow(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
+                const JitCompiler& compiler, const JitHeaders& headers, JitCode* out, JitError* error) {
+  const auto fail = [&](const std::string& what) { return Fails(error, target, what); };
   std::string why;
   const nvrtc::Library* const library = OpenCompiler(compiler, &why);
   if (library == nullptr) return fail("NVRTC can't be loaded: " + why);
+  if (target.in_background) EndJobsAtExit();
   nvrtc::Compilation wanted;
   wanted.arch = ChooseArch(*library, target);
   if (wanted.arch.empty()) {
@@ -70,7 +81,20 @@ int CompileNow(const KpHost* host, const JitSource& source, std::string_view uni
   out->image = std::move(compiled.image);
   host->log(host, KP_LOG_INFO,
             host::Bytes(Format("%s: %s took %.2f s", target.who.c_str(), doing.c_str(), progress.seconds())));
-  return 0;
+  return true;
+}
+
+// "scale<float, 128u>" is an instance for "scale<float, 128>": the types of numbers are the template's.
+std::string WithoutSuffixes(std::string_view name) {
+  std::string text;
+  bool in_number = false;
+  for (const char c : name) {
+    if (in_number && (c == 'u' || c == 'l')) continue;
+    const bool is_digit = c >= '0' && c <= '9';
+    in_number = is_digit && (in_number || text.ends_with('<') || text.ends_with(' ') || text.ends_with('-'));
+    text += c;
+  }
+  return text;
 }
 
 }  // namespace
@@ -79,8 +103,12 @@ std::string_view JitUnit(std::string_view kernel) {
   return kernel.find('<') == std::string_view::npos ? std::string_view() : kernel;
 }
 
-int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
-             bool* compiled) {
+int RaiseJit(const KpHost* host, const JitError& error) {
+  return error.is_raised ? -1 : Raise(host, error.kind.c_str(), error.message);
+}
+
+bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
+              JitError* error, bool* compiled) {
   if (compiled != nullptr) *compiled = false;
   const std::string parts = source.digest + "\n" + ArchText(target) + "\n" + std::string(unit);
   const JitCache cache(Sha256Hex(parts.data(), parts.size()));
@@ -88,29 +116,33 @@ int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit,
     const std::string line = Format("%s: %s for %s is in the cache: %s", target.who.c_str(),
                                     Subject(source, unit).c_str(), ArchText(target).c_str(), cache.folder().c_str());
     host->log(host, KP_LOG_INFO, host::Bytes(line));
-    return 0;
+    return true;
   };
   JitCompiler compiler;
   std::string why;
   if (!FindCompiler(host, target.driver_cuda, &compiler, &why)) {
     if (cache.ReadAny(out)) return found();
-    return Raise(host, "RuntimeError",
-                 target.who + ": " + Subject(source, unit) + " is compiled when it is first used, which needs " + why);
+    if (target.only_cached) return false;
+    return Fails(error, target, Subject(source, unit) + " is compiled when it is first used, which needs " + why);
   }
   const JitHeaders headers = source.NeedsHeaders() ? FindHeaders(host, compiler.version) : JitHeaders();
   const std::string tools = compiler.identity + "\n" + headers.identity;
   const std::string entry = compiler.version + "-" + Sha256Hex(tools.data(), tools.size()).substr(0, 16);
   if (cache.Read(entry, out)) return found();
+  if (target.only_cached) return false;
   JitLock lock(cache);
-  if (lock.Take(host) != 0) return -1;
+  if (lock.Take(target.in_background ? nullptr : host) != 0) {
+    error->is_raised = true;
+    return false;
+  }
   if (cache.Read(entry, out)) return found();  // by the one that held the lock
-  if (CompileNow(host, source, unit, target, compiler, headers, out) != 0) return -1;
+  if (!CompileNow(host, source, unit, target, compiler, headers, out, error)) return false;
   if (compiled != nullptr) *compiled = true;
   const std::string not_kept = cache.Write(entry, *out);
-  if (not_kept.empty()) return 0;
-  if (target.must_keep) return Raise(host, "RuntimeError", target.who + ": " + not_kept + "; " + kOtherCache);
+  if (not_kept.empty()) return true;
+  if (target.must_keep) return Fails(error, target, not_kept + "; " + kOtherCache);
   SayNotKept(not_kept);
-  return 0;
+  return true;
 }
 
 std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel) {
@@ -127,6 +159,17 @@ std::string FindJitName(const std::vector<std::string>& names, std::string_view 
   const std::string prefix = count > 1 ? "_ZN" + parts + "E" : "_Z" + parts;
   for (const std::string& name : names) {
     if (name.starts_with(prefix)) return name;
+  }
+  return {};
+}
+
+std::string FindStandInName(const std::vector<std::string>& names, std::string_view kernel) {
+  if (kernel.find('<') == std::string_view::npos) return FindJitName(names, kernel);
+  const std::string wanted = "void " + std::string(kernel) + "(";
+  for (const std::string& name : names) {
+    const std::unique_ptr<char, decltype(&std::free)> shown(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr), &std::free);
+    if (shown && WithoutSuffixes(shown.get()).starts_with(wanted)) return name;
   }
   return {};
 }

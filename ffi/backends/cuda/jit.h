@@ -17,20 +17,33 @@ struct JitTarget {
   int arch = 0;          // 90
   bool ptx = false;      // the emulated device runs nothing else
   int driver_cuda = 0;   // its driver's major version of CUDA; 0: not known
-  bool must_keep = false;  // code that can't be kept in the cache is an error
+  bool must_keep = false;    // code that can't be kept in the cache is an error
+  bool only_cached = false;  // nothing is compiled: false without an error where the cache has none
+  bool in_background = false;  // in a thread that the user can't interrupt
 };
+
+struct JitError {
+  std::string kind;  // of Python's exceptions; "" if there is none
+  std::string message;
+  bool is_raised = false;  // by the host: the user interrupted
+};
+
+// -1, with the error raised in this thread.
+int RaiseJit(const KpHost* host, const JitError& error);
 
 // The unit that a kernel is compiled with: itself if it is an instance of a template ("scale<float>"); else "", all kernels that aren't
 // templates.
 std::string_view JitUnit(std::string_view kernel);
 
-// 0, or -1 with an error raised. *compiled (nullable): whether it was compiled now.
-int BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
-             bool* compiled = nullptr);
+// False with *error. *compiled (nullable): true if it was compiled now. For any thread.
+bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
+              JitError* error, bool* compiled = nullptr);
 
 // The name of a kernel that isn't an instance, among those of an image: its own, or as C++ writes it ("_Z5scalePfi" of "scale"). "" where
 // there is none.
 std::string FindJitName(const std::vector<std::string>& names, std::string_view kernel);
+// Of any kernel, among those of a stand-in, which has instances under the names that C++ writes.
+std::string FindStandInName(const std::vector<std::string>& names, std::string_view kernel);
 
 // Registers the global functions of the commands `kernpack warm` and `kernpack doctor`, once a process: no device is needed.
 int RegisterJit(const KpHost* host);

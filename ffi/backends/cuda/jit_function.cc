@@ -60,7 +60,8 @@ int Compile(const KpHost* host, const KpAny* args, int32_t count, KpAny* out) {
   target.must_keep = true;
   JitCode code;
   bool compiled = false;
-  if (BuildJit(host, source, host::View(unit), target, &code, &compiled) != 0) return -1;
+  JitError error;
+  if (!BuildJit(host, source, host::View(unit), target, &code, &error, &compiled)) return RaiseJit(host, error);
   *out = kp_none();
   out->type_index = KP_TYPE_BOOL;
   out->v.v_int = compiled ? 1 : 0;

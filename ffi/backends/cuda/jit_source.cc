@@ -10,6 +10,7 @@ namespace kernpack::cuda {
 namespace {
 
 constexpr std::string_view kRecordMagic = "kernpack.cuda.1\n";
+constexpr std::string_view kStandInEnd = "\nend of stand-in\n";
 
 // Takes the text before the mark off the front, and the mark.
 std::string_view TakeUntil(std::string_view* text, char mark) {
@@ -39,6 +40,14 @@ bool ReadHeader(std::string_view line, std::string_view* rest, JitSource* out) {
   return true;
 }
 
+bool ReadStandIn(std::string_view* rest, JitSource* out) {
+  const size_t end = rest->find(kStandInEnd);
+  if (end == std::string_view::npos || rest->find(".target sm_") > end) return false;
+  out->stand_in = rest->substr(0, end + 1);
+  rest->remove_prefix(end + kStandInEnd.size());
+  return true;
+}
+
 // Lines "word value" up to the source, whose line says where its author has it.
 bool ReadRecord(std::string_view rest, JitSource* out, std::string* why) {
   while (!rest.empty()) {
@@ -51,6 +60,10 @@ bool ReadRecord(std::string_view rest, JitSource* out, std::string* why) {
     } else if (word == "header") {
       if (ReadHeader(line, &rest, out)) continue;
       *why = "a header of the record is cut off";
+      return false;
+    } else if (word == "stand-in") {
+      if (ReadStandIn(&rest, out)) continue;
+      *why = "the stand-in of the record is cut off, or isn't PTX";
       return false;
     } else if (word == "source") {
       const std::string_view first = TakeUntil(&line, ' ');

@@ -14,6 +14,7 @@ struct JitSource {
   std::vector<std::string> options;  // of NVRTC
   std::vector<std::string> kernels;  // that the module names, templates with their arguments; for `kernpack warm`
   std::vector<std::pair<std::string, std::string>> headers;  // names and texts that the module carries
+  std::string stand_in;  // PTX of its kernels, which runs while they are compiled; "" if there is none
   std::string text;  // what NVRTC gets
   std::string digest;  // of all this
 

@@ -223,6 +223,7 @@ int Refuse(const Kernel& kernel, const std::string& message) {
 
 int Launch(const Device& device, Kernel* kernel, const KpLaunch& launch, Stream stream) {
   if (CheckKernel(device, kernel) != 0) return -1;
+  if (kernel->awaited != nullptr && FollowStandIn(device, &kernel) != 0) return -1;
   if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return 0;  // nothing to do is done
   const size_t given = launch.num_args > 0 ? static_cast<size_t>(launch.num_args) : 0;
   const auto count = static_cast<size_t>(std::count_if(

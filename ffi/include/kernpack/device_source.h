@@ -47,7 +47,24 @@
       "kernpack.cuda.1\nkernels " kernels "\nsource " KP_STRINGIFY(__LINE__) " " __FILE__ "\n" source; \
   static constexpr ::kernpack::DeviceCode name { #name, "cu", {kp_source_of_##name, sizeof kp_source_of_##name - 1} }
 
+// The same with a stand-in: `ptx`, a string literal that nvcc -ptx -arch=compute_80 wrote for these kernels, runs while NVRTC compiles a
+// kernel for the GPU that is there. A later call runs the compiled code. Where NVRTC is missing the stand-in goes on running.
+#define KP_DEVICE_SOURCE_WITH_STAND_IN(name, kernels, ptx, source)                  \
+  static constexpr char kp_source_of_##name[] =                                     \
+      "kernpack.cuda.1\nkernels " kernels "\nstand-in\n" ptx                        \
+      "\nend of stand-in\nsource " KP_STRINGIFY(__LINE__) " " __FILE__ "\n" source; \
+  static constexpr ::kernpack::DeviceCode name { #name, "cu", {kp_source_of_##name, sizeof kp_source_of_##name - 1} }
+
 KP_NAMESPACE_BEGIN
+
+// Compiles kernels before their launches, several at once, and returns when all can be launched: `kernels` have semicolons between them.
+// For a call that needs more than one, whose launches would compile one after the other. Code of other formats is left alone.
+inline void prepare(Device device, const DeviceCode& code, StringView kernels) {
+  if (code.format != "cu") return;
+  Text names;
+  names << kernels << ';';
+  device_kernel(device, code, StringView(names.bytes()));
+}
 
 // The name of a kernel that is an instance of a template, for launch(). Arguments are added one by one; instance() takes all at once.
 //

@@ -4,10 +4,11 @@
 #   namespace device_code { static constexpr kernpack::DeviceCode rows_cu = ...; }
 #
 # NVRTC compiles it on the machine that runs it (kernpack/device_source.h). The source property KERNPACK_KERNELS lists the instances of
-# templates that `kernpack warm` compiles, with dtypes of contracts or C++ types ("scale<f32>"); KERNPACK_OPTIONS has options of NVRTC.
+# templates that `kernpack warm` compiles, with dtypes of contracts or C++ types ("scale<f32>"); KERNPACK_OPTIONS has options of NVRTC;
+# KERNPACK_STAND_IN is a file of PTX of these kernels, by nvcc -ptx, which runs while they are compiled.
 #
 # This file is also the script that writes one: cmake -DINPUT=<file> -DNAME=<its name in messages> -DFOLDERS=<folders with headers>
-# -DINCLUDE=<folder of Kernpack's headers> -DKERNELS=... -DOPTIONS=... -DOUTPUT=<header> -P.
+# -DINCLUDE=<folder of Kernpack's headers> -DKERNELS=... -DOPTIONS=... -DSTAND_IN=<file or nothing> -DOUTPUT=<header> -P.
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   cmake_policy(VERSION 3.22)
@@ -71,6 +72,13 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   set(record ${OUTPUT}.record)
   file(WRITE ${record} "kernpack.cuda.1\nkernels ${KERNELS}\noptions ${OPTIONS}\n")
   set(dependencies "")
+  if(NOT STAND_IN STREQUAL "")
+    file(READ "${STAND_IN}" text)
+    if(NOT text MATCHES "\\.target sm_[0-9]")
+      message(FATAL_ERROR "CUDA_JIT: KERNPACK_STAND_IN: expected PTX, got a file without a .target line: ${STAND_IN}")
+    endif()
+    file(APPEND ${record} "stand-in\n" "${text}" "\nend of stand-in\n")
+  endif()
   foreach(name header IN ZIP_LISTS names headers)
     if(NOT header STREQUAL "-")
       file(READ "${header}" text)
@@ -124,13 +132,19 @@ function(kernpack_cuda_jit_ target)
       endif()
     endforeach()
     list(JOIN options " " options)
+    get_source_file_property(stand_in ${file} KERNPACK_STAND_IN)
+    if(stand_in)
+      get_filename_component(stand_in ${stand_in} ABSOLUTE)
+    else()
+      set(stand_in "")
+    endif()
     set(header ${folder}/${name}.h)
     add_custom_command(
       OUTPUT ${header}
       COMMAND
         ${CMAKE_COMMAND} -DINPUT=${input} -DNAME=${shown} "-DFOLDERS=${folders}" -DINCLUDE=${KERNPACK_INCLUDE_DIR} "-DKERNELS=${kernels}"
-        "-DOPTIONS=${options}" -DOUTPUT=${header} -P ${script}
-      DEPENDS ${input} ${script}
+        "-DOPTIONS=${options}" "-DSTAND_IN=${stand_in}" -DOUTPUT=${header} -P ${script}
+      DEPENDS ${input} ${script} ${stand_in}
       DEPFILE ${header}.d
       COMMENT "Embedding ${name}, which NVRTC compiles on the machine that runs it"
       VERBATIM)

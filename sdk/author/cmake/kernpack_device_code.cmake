@@ -11,9 +11,15 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   if(bytes STREQUAL "")
     message(FATAL_ERROR "DEVICE_CODE: ${INPUT} is empty")
   endif()
+  # A fat binary of CUDA gets a section of its own, from which `kernpack slim` and `kernpack split` can cut whole pages. nvcc's tools call
+  # theirs .nv_fatbin, and align its content to 8 bytes.
+  set(section "")
+  if(bytes MATCHES "^50ed55ba")
+    set(section "#ifdef __ELF__\n__attribute__((section(\".nv_fatbin.kernpack\"), aligned(8)))\n#endif\n")
+  endif()
   # Signed, because char is: a byte from 0x80 up would be a narrowing conversion.
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
-  file(WRITE ${OUTPUT} "// Made from ${name}.\n#pragma once\nnamespace device_code {\n"
+  file(WRITE ${OUTPUT} "// Made from ${name}.\n#pragma once\nnamespace device_code {\n${section}"
                        "inline constexpr char ${id}[] = {${bytes}};\n}  // namespace device_code\n")
   return()
 endif()

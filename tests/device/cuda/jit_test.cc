@@ -49,6 +49,18 @@ TEST(JitSource, Record) {
   EXPECT_TRUE(ReadOrFail("kernpack.cuda.1\nheader 12 a\n#include <b>\nsource 1 x\n#include <a>").NeedsHeaders());
 }
 
+TEST(JitSource, StandIn) {
+  const JitSource source = ReadOrFail(
+      "kernpack.cuda.1\nkernels f\nstand-in\n.version 7.0\n.target sm_75\n\nend of stand-in\nsource 1 a.cu\nvoid");
+  EXPECT_EQ(source.stand_in, ".version 7.0\n.target sm_75\n\n");
+  EXPECT_EQ(source.text, "void");
+  for (const char* rest : {".target sm_75\nsource 1 a\n", "int\nend of stand-in\nsource 1 a\n.target sm_75", ""}) {
+    EXPECT_EQ(WhyNot(std::string("kernpack.cuda.1\nstand-in\n") + rest),
+              "the stand-in of the record is cut off, or isn't PTX")
+        << rest;
+  }
+}
+
 TEST(JitSource, WhatIsNone) {
   EXPECT_EQ(WhyNot(""), "the source is empty");
   EXPECT_EQ(WhyNot(std::string_view("a\0b", 3)), "expected CUDA C++, got text with a NUL at byte 1 of 3");
@@ -70,6 +82,19 @@ TEST(JitNames, OfKernels) {
   EXPECT_EQ(FindJitName(names, "rows::scale"), "_ZN4rows5scaleEPf");
   EXPECT_EQ(FindJitName(names, "scal"), "");
   EXPECT_EQ(FindJitName(names, ""), "");
+}
+
+TEST(JitNames, OfStandIns) {
+  const std::vector<std::string> names{"_Z5scaleIfLj128EEvPKT_PS0_x", "_Z5scaleIdLin2EEvPT_", "_ZN4rows5scaleIfEEvPT_",
+                                       "_Z4flagIaLb1EEvPT_", "_Z5plainPf"};
+  EXPECT_EQ(FindStandInName(names, "scale<float, 128>"), names[0]);
+  EXPECT_EQ(FindStandInName(names, "scale<double, -2>"), names[1]);
+  EXPECT_EQ(FindStandInName(names, "rows::scale<float>"), names[2]);
+  EXPECT_EQ(FindStandInName(names, "flag<signed char, true>"), names[3]);
+  EXPECT_EQ(FindStandInName(names, "plain"), names[4]);
+  for (const char* absent :
+       {"scale<float>", "scale<float, 12>", "scale<float, 1280>", "cale<float, 128>", "plain<float>"})
+    EXPECT_EQ(FindStandInName(names, absent), "") << absent;
 }
 
 TEST(JitTools, AdviceOnHeaders) {

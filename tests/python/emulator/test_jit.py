@@ -98,6 +98,78 @@ def test_kernels_are_compiled_once_for_all_processes(rows: Path, cache: Path) ->
     assert TOOK in _call(rows, cache, "shift", devices="sm_80")[1]
 
 
+LIFTED, STOOD_IN = [1.0, 2.0, 3.0, 4.0], [100.0, 101.0, 102.0, 103.0]
+
+
+def test_a_stand_in_runs_until_the_kernel_is_compiled(rows: Path, cache: Path) -> None:
+    (first, last), said = _call(rows, cache, "lift", UNTIL="1")
+    assert (first, last) == (STOOD_IN, LIFTED)
+    assert "compiling kernel lift<float, 1> of rows.cc for compute_90" in said
+    # A later process takes the cache at once. An instance that the stand-in doesn't have is waited for.
+    results, said = _call(rows, cache, "lift", "lift_two")
+    assert results == [LIFTED, [2.0, 3.0, 4.0, 5.0]]
+    assert (said.count(FOUND), said.count(TOOK)) == (1, 1)
+    # PTX for newer devices doesn't stand in.
+    assert _call(rows, cache, "lift", devices="sm_70")[0][0].startswith("RuntimeError: cuda:0: NVRTC ")
+
+
+def test_a_process_that_ends_waits_for_the_compilation(rows: Path, cache: Path) -> None:
+    assert _call(rows, cache, "lift")[0] == [STOOD_IN]
+    assert len(_entries(cache)) == 1
+
+
+def test_a_stand_in_stays_where_nothing_can_be_compiled(rows: Path, cache: Path) -> None:
+    again = {"UNTIL": "1", "UNTIL_SECONDS": "2"}
+    (first, last), said = _call(rows, cache, "lift", KERNPACK_NVRTC="/nowhere/libnvrtc.so", **again)
+    assert (first, last) == (STOOD_IN, STOOD_IN)
+    assert (
+        said.count("kernpack: the PTX that rows.cc carries goes on running, because: cuda:0: kernel lift<float, 1>")
+        == 1
+    )
+    assert "/nowhere/libnvrtc.so: no such file" in said
+
+
+def test_a_stand_in_in_a_file(rows: Path, cache: Path) -> None:
+    nowhere = {"KERNPACK_NVRTC": "/nowhere/libnvrtc.so"}
+    assert _call(rows, cache, "twice:f4", **nowhere)[0] == [STOOD_IN]
+    assert "which needs NVRTC" in _call(rows, cache, "twice:f2", **nowhere)[0][0]
+
+
+def _most_at_once(log: Path) -> int:
+    """Of compilations, by the marks of the fake NVRTC."""
+    marks = log.read_text()
+    return max(marks[:i].count("b") - marks[:i].count("e") for i in range(len(marks) + 1))
+
+
+needs_processors = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="compiles one at once on one processor")
+
+
+@needs_processors
+def test_a_call_compiles_several_kernels_at_once(rows: Path, cache: Path, fake_nvrtc: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    fake = {"KERNPACK_NVRTC": str(fake_nvrtc), "FAKE_NVRTC_SECONDS": "1", "FAKE_NVRTC_LOG": str(log)}
+    (said,), _ = _call(rows, cache, "several", **fake)
+    assert said.startswith(
+        "RuntimeError: cuda:0: compiling kernel scale<float> of rows.cu for compute_80 with NVRTC 13.9"
+    )
+    assert log.read_text().count("b") == 3  # two kernels aren't templates, and are one compilation
+    assert 2 <= _most_at_once(log) <= len(os.sched_getaffinity(0))
+    results, said = _call(rows, cache, "several")
+    assert results == [[8.0, 10.0, 12.0, 14.0]]
+    assert said.count(TOOK) == 3
+
+
+@needs_processors
+def test_warm_compiles_several_kernels_at_once(rows: Path, cache: Path, fake_nvrtc: Path, tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        log = tmp_path / f"log{jobs}"
+        fake = {"KERNPACK_NVRTC": str(fake_nvrtc), "FAKE_NVRTC_SECONDS": "0.3", "FAKE_NVRTC_LOG": str(log)}
+        done = _warm(rows, "--cuda-arch", "80", "--jobs", str(jobs), KERNPACK_CACHE_DIR=str(cache), **fake)
+        assert done.returncode == 1
+        assert log.read_text().count("b") > 3
+        assert _most_at_once(log) == jobs
+
+
 def test_kernels_of_halves_with_headers_of_wheels(rows: Path, cache: Path) -> None:
     (result,), said = _call(rows, cache, "twice:f2")
     if isinstance(result, str) and "pip install nvidia-cuda-cccl" in result:
@@ -187,6 +259,23 @@ def test_a_long_compilation_says_so_and_a_killed_one_leaves_nothing(
     assert _call(rows, cache, "shift")[0] == [OPS["shift"]]
 
 
+def test_one_that_waits_takes_over_when_the_other_is_killed(
+    rows: Path, cache: Path, long_compilation: subprocess.Popen[str]
+) -> None:
+    assert long_compilation.stderr is not None
+    assert "compiling" in long_compilation.stderr.readline()
+    settings = {"KERNPACK_CACHE_DIR": str(cache), "KERNPACK_EMULATOR": "sm_90"}
+    waiting = subprocess.Popen(
+        [sys.executable, HERE / "call.py", rows, "shift"],
+        env={**without_emulator(), **settings}, stdout=-1, stderr=-1, text=True,
+    )  # fmt: skip
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.communicate(timeout=3)
+    long_compilation.kill()
+    out, said = waiting.communicate(timeout=120)
+    assert json.loads(out) == OPS["shift"], said
+
+
 def test_one_that_waits_for_another_can_be_interrupted(
     rows: Path, cache: Path, fake_nvrtc: Path, long_compilation: subprocess.Popen[str]
 ) -> None:
@@ -212,6 +301,27 @@ def test_a_cache_that_cannot_be_written(rows: Path, tmp_path: Path) -> None:
     results, said = _call(rows, in_the_way, "shift", "scale:f4")
     assert results == [OPS["shift"], OPS["scale:f4"]]
     assert said.count(f"kernpack: can't keep compiled CUDA code below '{in_the_way}/cuda' (Not a directory)") == 1
+
+
+def test_a_cache_that_is_full(rows: Path, cache: Path) -> None:
+    """Writing ends within the entry, as on a full disk: nothing of it stays, and the call has its result."""
+    results, said = _call(rows, cache, "shift", FILE_LIMIT="1000")
+    assert results == [OPS["shift"]]
+    assert f"kernpack: can't keep compiled CUDA code below '{cache}/cuda' (File too large), so every process" in said
+    assert [path.name for path in cache.glob("cuda/*/*")] == ["lock"]
+    assert TOOK in _call(rows, cache, "shift")[1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write into any folder")
+def test_a_cache_that_is_read_only(rows: Path, cache: Path) -> None:
+    _call(rows, cache, "shift")
+    folder = cache / "cuda"
+    folder.chmod(0o555)
+    results, said = _call(rows, cache, "shift", "scale:f4")
+    folder.chmod(0o755)
+    assert results == [OPS["shift"], OPS["scale:f4"]]
+    assert FOUND in said
+    assert said.count(f"kernpack: can't keep compiled CUDA code below '{folder}' (Permission denied)") == 1
 
 
 def test_a_damaged_or_foreign_entry_is_compiled_again(rows: Path, cache: Path) -> None:
@@ -276,8 +386,35 @@ def test_mistakes_of_warm(rows: Path, tmp_path: Path) -> None:
     assert f"{plain} carries no CUDA source; its code is compiled already" in done.stderr
 
 
-def test_inspect_lists_the_sources(rows: Path) -> None:
+def test_inspect_and_explain_name_sources_architectures_and_nvrtc(
+    rows: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernpack import _jit
     from kernpack_sdk import contents
 
+    monkeypatch.setenv("KERNPACK_CACHE_DIR", str(cache))
     (module,) = contents.facts(str(rows))["modules"]
-    assert [row["kind"] for row in module["device_code"]] == ["cuda"]
+    assert [row["kind"] for row in module["device_code"]] == ["cuda", "ptx"]  # of the stand-ins
+    sources = {each["source"]: each for each in module["cuda_sources"]}
+    assert sources["rows.cu"]["kernels"] == ["scale<float>", "scale<double>", "add<int, 2>"]
+    assert (sources["rows.cu"]["stand_in"], sources["halves.cu"]["stand_in"]) == (None, "compute_75")
+    assert {len(each["cached"]) for each in sources.values()} == {0}
+    _call(rows, cache, "shift", "scale:f4")
+    _warm(rows, "--cuda-arch", "80", KERNPACK_CACHE_DIR=str(cache), KERNPACK_PROGRESS="0")
+    (found,) = [each for each in _jit.facts(rows) if each["source"] == "rows.cu"]
+    by_number, by_ptx = found["cached"]
+    assert (by_number["architecture"], len(by_number["units"])) == ("sm_80", 4)
+    assert (by_ptx["architecture"], by_ptx["units"]) == ("compute_90", ("", "scale<float>"))
+    (version,) = by_ptx["nvrtc"]
+    words = [sys.executable, "-m", "kernpack", "explain", f"{rows}.shift"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ})
+    assert "CUDA source rows.cu: kernels: scale<float>, scale<double>, add<int, 2>\n" in done.stdout
+    assert f"  in the cache for compute_90: 2 of 4 compilations, by NVRTC {version}\n" in done.stdout
+    assert "  PTX of compute_75 runs while they are compiled\n" in done.stdout
+    assert f"compiled when first used, by NVRTC {version}" in done.stdout
+    nowhere = {**os.environ, "KERNPACK_NVRTC": "/nowhere/libnvrtc.so"}
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=nowhere)
+    assert "to compile, it needs NVRTC, but KERNPACK_NVRTC names one that can't be used: /nowhere" in done.stdout
+    words[3:] = ["inspect", str(rows)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert f"  in the cache for sm_80: 4 of 4 compilations, by NVRTC {version}\n" in done.stdout

@@ -86,7 +86,22 @@ def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
         "tangent": [tangent for forward, tangent in module._jvps if forward == info.name],
         "variants": info.variants,
         "libraries": module_libraries(module),
+        **_compiled_here(info),
     }
+
+
+def _compiled_here(info: FunctionInfo) -> dict[str, Any]:
+    """The CUDA sources in the files of the function's implementations, and the NVRTC that would compile them."""
+    from kernpack import _jit
+
+    files = dict.fromkeys(variant["module_path"] for variant in info.variants)
+    found = [source for file in files for source in _jit.facts(file)]
+    if not found:
+        return {"cuda_sources": [], "nvrtc": None}
+    try:
+        return {"cuda_sources": found, "nvrtc": _jit.compiler()}
+    except RuntimeError as error:
+        return {"cuda_sources": found, "nvrtc": None, "no_nvrtc": str(error)}
 
 
 def _call(info: FunctionInfo, words: Sequence[str], device: Device) -> dict[str, Any]:
@@ -197,6 +212,16 @@ def _text(facts: dict[str, Any]) -> list[str]:
     for variant in facts["variants"]:
         mark = "runs   " if variant["chosen"] else "not run"
         lines.append(f"  {mark}  {variant['target'] or 'baseline'}: {variant['reason']} ({variant['module_path']})")
+    if facts["cuda_sources"]:
+        from kernpack import _jit
+
+        lines += _jit.lines(facts["cuda_sources"])
+        missing = facts.get("no_nvrtc", "").partition("\n")[0]
+        lines.append(
+            f"compiled when first used, by NVRTC {facts['nvrtc']}"
+            if facts["nvrtc"]
+            else f"to compile, it needs {missing}"
+        )
     return [*lines, *_call_text(facts["call"])] if "call" in facts else lines
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kernpack import _jit
+
 from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
 from kernpack_sdk.audit import Image, device_code, package, tables
 
@@ -44,6 +46,7 @@ def _module(file: Path) -> dict[str, Any]:
         "problems": check.check_module(file),
         "functions": _functions(file),
         "device_code": list_device_code(file),
+        "cuda_sources": _jit.facts(file),
     }
 
 

@@ -1,4 +1,6 @@
-/* An NVRTC of version 13.9 that knows sm_80 alone, and compiles for FAKE_NVRTC_SECONDS, then fails. */
+/* An NVRTC of version 13.9 that knows sm_80 alone, and compiles for FAKE_NVRTC_SECONDS, then fails. The file FAKE_NVRTC_LOG gets a b when
+   a compilation begins, and an e when one ends. */
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +18,19 @@ int nvrtcAddNameExpression(void* program, const char* expression) { return (void
 int nvrtcGetLoweredName(void* program, const char* expression, const char** name) {
   return (void)program, *name = expression, 0;
 }
+static void log_mark(const char* mark) {
+  const char* path = getenv("FAKE_NVRTC_LOG");
+  const int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+  if (file < 0) return;
+  if (write(file, mark, 1) != 1) abort();
+  close(file);
+}
 int nvrtcCompileProgram(void* program, int count, const char* const* options) {
   (void)program, (void)count, (void)options;
   const char* seconds = getenv("FAKE_NVRTC_SECONDS");
+  log_mark("b");
   usleep((useconds_t)(1000000 * atof(seconds ? seconds : "0")));
+  log_mark("e");
   return 6;
 }
 int nvrtcGetProgramLogSize(void* program, size_t* size) { return (void)program, *size = sizeof "rows.cu(1): fake", 0; }

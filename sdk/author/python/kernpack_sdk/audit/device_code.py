@@ -99,7 +99,8 @@ def _bare(data: bytes) -> Iterator[_Found]:
                 fatbin.driver_of_cubin(data[found.start() + 8], _number(architecture)),
             )
     for found in _PTX.finditer(data):
-        size = len(_run(data, found.start()))
+        # The PTX of a stand-in is a part of the source's record.
+        size = len(_run(data, found.start()).partition(b"\nend of stand-in\n")[0])
         driver = fatbin.driver_of_ptx(int(found[1]), int(found[2]))
         yield "ptx", f"compute_{found[3].decode()}", size, size, driver
     for text in dict.fromkeys(found[0] for found in _CUDA.finditer(data)):

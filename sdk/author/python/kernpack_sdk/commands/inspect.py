@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from kernpack import _jit
 
 from kernpack_sdk import listing
 from kernpack_sdk.budget import shown
@@ -45,6 +46,7 @@ def _print(found: dict[str, Any]) -> None:
             f"needs {', '.join(_library(module, name) for name in module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
             f"sha256 {module['sha256']}",
             *_device_code(module["device_code"]),
+            *_jit.lines(module["cuda_sources"]),
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
             click.echo(line)
