@@ -10,6 +10,7 @@ import kernpack
 import numpy as np
 import pytest
 from arrays import make
+from kernpack_cuda_emulator import counted
 from on_device import K, View, run, to_device, to_host
 from reference import attention
 from support import host
@@ -185,6 +186,36 @@ def sums(dtype):
         expected[np.isinf(expected)] = np.inf
         np.testing.assert_allclose(to_host(found), expected, rtol=0, atol=1e-5)
         check(f"{shape}", to_host(context), attention(q, k, v, True), dtype)
+        yield
+
+
+# As BORDERS, for the kernel of sm_90: blocks are 128 rows, of which two groups have 64 each, by 128 keys, in two stages.
+SM90 = (
+    (1, 65, 1, 1, 1, 64),
+    (2, 70, 4, 129, 2, 64),
+    (1, 128, 1, 128, 1, 128),
+    (1, 129, 1, 520, 1, 64),  # more tiles than stages, twice around
+    (1, 43, 3, 300, 1, 128),  # three heads of a query, which no tile divides
+    (1, 100, 2, 90, 2, 128),  # queries without keys where it is causal
+    (2, 66, 2, 260, 2, 80),
+    (1, 200, 1, 40, 1, 40),
+)
+
+
+def sm90(dtype):
+    """The kernel for sm_90 runs, and no other; its borders, masks of positions, sinks, lengths and views of one tensor."""
+    for at, shape in enumerate(SM90):
+        given, wide = inputs(shape, dtype)
+        device = [to_device(x) for x in given]
+        sinks = np.random.default_rng(4).normal(size=shape[2]).astype(np.float32) * 3
+        for options in ({}, {"causal": True}, {"causal": True, "window": 7}, {"window": 150}):
+            with counted() as kernels:
+                found = to_host(K.attention(*device, **options))
+            assert [kernel["name"] for kernel in kernels] == [f"attention_sm90_{dtype}_{64 if shape[5] <= 64 else 128}"]
+            check(f"{shape} {options}", found, attention(*wide, **options), dtype)
+            yield
+        found = to_host(K.attention(*device, None, to_device(sinks), causal=at % 2 == 0))
+        check(f"{shape} with sinks", found, attention(*wide, sinks=sinks, causal=at % 2 == 0), dtype)
         yield
 
 
