@@ -76,7 +76,9 @@ def main() -> int:
     if not options.sources and not options.log:
         parser.error("expected files of kernels, or --log")
     with ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(report, source, arch) for source in options.sources for arch in _archs(source, options.arch)]
+        jobs = [
+            pool.submit(report, source, arch) for source in options.sources for arch in _archs(source, options.arch)
+        ]
         kernels = [kernel for job in jobs for kernel in job.result()]
     if options.log:
         kernels += read(options.log.read_text())

@@ -136,7 +136,7 @@ __device__ inline void Consume(Ring<kWidth, T>& ring, const Tiles& tiles, const 
     Await(&ring.full_keys[i % kSm90Stages], i / kSm90Stages & 1);
     BeginScores<kWidth>(scores, own, ring.keys[i % kSm90Stages]);
   };
-  const auto weigh = [&](int i, float (&factor)[2]) {
+  const auto weigh = [&](int i, float(&factor)[2]) {
     Pin(scores);
     if (lane == 0) Arrive(&ring.empty_keys[i % kSm90Stages]);
     const int key = tiles.begin + i * kSm90Keys;
@@ -219,11 +219,12 @@ __device__ void AttentionSm90(const T* q, const TensorMap& k, const TensorMap& v
 }  // namespace
 }  // namespace kk_cuda
 
-#define KK_ATTENTION_SM90(name, T, width)                                                                           \
-  extern "C" __global__ void __launch_bounds__(kk_cuda::kSm90Threads, 1) attention_sm90_##name##_##width(           \
-      const T* q, const __grid_constant__ kk_cuda::TensorMap k, const __grid_constant__ kk_cuda::TensorMap v,       \
-      const int* lengths, const float* sinks, T* out, float* lse, const __grid_constant__ kk_cuda::AttentionParams p) { \
-    kk_cuda::AttentionSm90<width>(q, k, v, lengths, sinks, out, lse, p);                                            \
+#define KK_ATTENTION_SM90(name, T, width)                                                                     \
+  extern "C" __global__ void __launch_bounds__(kk_cuda::kSm90Threads, 1) attention_sm90_##name##_##width(     \
+      const T* q, const __grid_constant__ kk_cuda::TensorMap k, const __grid_constant__ kk_cuda::TensorMap v, \
+      const int* lengths, const float* sinks, T* out, float* lse,                                             \
+      const __grid_constant__ kk_cuda::AttentionParams p) {                                                   \
+    kk_cuda::AttentionSm90<width>(q, k, v, lengths, sinks, out, lse, p);                                      \
   }
 KK_ATTENTION_SM90(bf16, __nv_bfloat16, 64)
 KK_ATTENTION_SM90(bf16, __nv_bfloat16, 128)

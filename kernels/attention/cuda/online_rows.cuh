@@ -88,9 +88,9 @@ struct Pair {
 // The context and the logarithms of a block's rows from `first_row` on, of `rows`. The context goes through shared memory, in the place
 // of the warp's own queries, so that 16 bytes at a time are stored: offset(r, chunk) is where a chunk of row r of the block is in `tile`.
 template <int kWidth, int kM, class T, class GetOffset>
-__device__ inline void StoreRows(T* tile, const float (&sums)[kM][kWidth / 8][4], const Row (&row)[kM][2], int first_row,
-                                 int rows, Pair at, const int* lengths, T* out, float* lse, const AttentionParams& p,
-                                 const GetOffset& offset) {
+__device__ inline void StoreRows(T* tile, const float (&sums)[kM][kWidth / 8][4], const Row (&row)[kM][2],
+                                 int first_row, int rows, Pair at, const int* lengths, T* out, float* lse,
+                                 const AttentionParams& p, const GetOffset& offset) {
   constexpr int kOwn = 16 * kM, kChunks = kWidth / kChunk;
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
 #pragma unroll

@@ -41,8 +41,8 @@ __device__ inline void PrefetchMap(const TensorMap& map) {
 // A box of four dimensions, the innermost first; zeros for what lies outside of the tensor. All its bytes count.
 __device__ inline void CopyBox(void* to, const TensorMap& map, int x, int y, int z, int w, uint64_t* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];" ::
-          "r"(SharedAddress(to)),
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], "
+      "[%6];" ::"r"(SharedAddress(to)),
       "l"(&map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(SharedAddress(barrier))
       : "memory");
 }

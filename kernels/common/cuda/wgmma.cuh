@@ -12,7 +12,8 @@
 
 namespace kk_cuda {
 
-constexpr int kSwizzled = 64;  // numbers in a row of 128 bytes, whose chunks are exchanged as TileOffset<64> does and tensor maps do
+// Numbers in a row of 128 bytes. Chunks of rows are exchanged as TileOffset<64> and tensor maps do it.
+constexpr int kSwizzled = 64;
 constexpr int kEightRows = 8 * kSwizzled * 2;  // bytes; tiles begin at multiples of them
 
 // Before the first product that uses registers which this thread has written.
@@ -49,19 +50,19 @@ __device__ constexpr uint64_t RowsOn(int count) { return static_cast<uint64_t>(c
 #define KK_SUMS_4(d, i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
 #define KK_SUMS_16(d, i) KK_SUMS_4(d, i), KK_SUMS_4(d, i + 1), KK_SUMS_4(d, i + 2), KK_SUMS_4(d, i + 3)
 #define KK_SUMS_32(d, i) KK_SUMS_16(d, i), KK_SUMS_16(d, i + 4)
-#define KK_32_OPERANDS                                                                                            \
+#define KK_32_OPERANDS                                                                                             \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
   "%24, %25, %26, %27, %28, %29, %30, %31"
-#define KK_64_OPERANDS                                                                                              \
-  KK_32_OPERANDS                                                                                                    \
+#define KK_64_OPERANDS                                                                                               \
+  KK_32_OPERANDS                                                                                                     \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 // sums[64, 128] = or += a[64, 16] times the transpose of b[128, 16].
-#define KK_DOTS(types)                                                                                     \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." \
-               types " {" KK_64_OPERANDS "}, %64, %65, add, 1, 1, 0, 0;\n}"                                 \
-               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                   \
+#define KK_DOTS(types)                                                                                            \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
+               " {" KK_64_OPERANDS "}, %64, %65, add, 1, 1, 0, 0;\n}"                                             \
+               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
                : "l"(a), "l"(b), "r"(static_cast<int>(add)))
 template <class T>
 __device__ inline void GroupDots(float (&sums)[16][4], uint64_t a, uint64_t b, bool add) {
@@ -73,15 +74,15 @@ __device__ inline void GroupDots(float (&sums)[16][4], uint64_t a, uint64_t b, b
 }
 
 // sums[64, 64] or [64, 128] += a[64, 16] times b[16, 64 or 128]; a lane has of `a` what mma's do.
-#define KK_ADD_64(types)                                                                                   \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." \
-               types " {" KK_32_OPERANDS "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                  \
-               : KK_SUMS_32(sums, 0)                                                                       \
+#define KK_ADD_64(types)                                                                                         \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." types \
+               " {" KK_32_OPERANDS "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                              \
+               : KK_SUMS_32(sums, 0)                                                                             \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
-#define KK_ADD_128(types)                                                                                   \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." \
-               types " {" KK_64_OPERANDS "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                   \
-               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                   \
+#define KK_ADD_128(types)                                                                                         \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
+               " {" KK_64_OPERANDS "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                               \
+               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
 template <class T>
 __device__ inline void GroupAdd(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b) {
