@@ -19,7 +19,7 @@ KERNELS = Path(__file__).resolve().parents[1]  # where the families include each
 FLAGS = ("-std=c++17", "-O3", "-cubin", "-Xptxas", "-v", "-o", "/dev/null")
 MOST_REGISTERS = 255  # of a thread
 MOST_SPILLED = 200  # bytes, stored and loaded: about 25 registers, once
-ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\d+)'")
+ENTRY = re.compile(r"Compiling entry function '(\w+)' for 'sm_(\w+)'")
 SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes smem)?")
 
@@ -40,6 +40,13 @@ def report(source: Path, arch: str) -> list[Kernel]:
     if done.returncode:
         sys.exit(done.stderr)
     return read(done.stderr)
+
+
+def _archs(source: Path, archs: list[str]) -> list[str]:
+    """Of a file: *_sm90.cu are compiled for sm_90a alone."""
+    if not source.stem.endswith("_sm90"):
+        return archs
+    return ["90a"] if "90" in archs else []
 
 
 def read(said: str) -> list[Kernel]:
@@ -69,7 +76,9 @@ def main() -> int:
     if not options.sources and not options.log:
         parser.error("expected files of kernels, or --log")
     with ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(report, source, arch) for source in options.sources for arch in options.arch]
+        jobs = [
+            pool.submit(report, source, arch) for source in options.sources for arch in _archs(source, options.arch)
+        ]
         kernels = [kernel for job in jobs for kernel in job.result()]
     if options.log:
         kernels += read(options.log.read_text())

@@ -208,6 +208,19 @@ def packed(k) -> Iterator[Case]:
         )
 
 
+def by_wgmma(call: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The call by the attention kernel for sm_90, which runs only where it is chosen."""
+
+    def chosen(*inputs: torch.Tensor) -> torch.Tensor:
+        os.environ["KERNPACK_CUDA_ATTENTION"] = "wgmma"
+        try:
+            return call(*inputs)
+        finally:
+            del os.environ["KERNPACK_CUDA_ATTENTION"]
+
+    return chosen
+
+
 def attention(k) -> Iterator[Case]:
     for batch, length, heads, groups, width, causal in (
         (4, 4096, 16, 16, 128, False),
@@ -218,15 +231,17 @@ def attention(k) -> Iterator[Case]:
         q = random(batch, length, heads, width)
         kv = [random(batch, length, groups, width) for _ in range(2)]
         flops = 4 * batch * heads * length * length * width // (2 if causal else 1)
-        yield Case(
-            "attention, causal" if causal else "attention",
-            f"{batch} x {length} x {heads}/{groups} x {width}",
-            lambda q, k_, v, c=causal: k.attention(q, k_, v, causal=c),
-            sdpa(causal),
-            (q, *kv),
-            size(q, q, *kv),
-            flops,
-        )
+        name = "attention, causal" if causal else "attention"
+        shape = f"{batch} x {length} x {heads}/{groups} x {width}"
+
+        def ours(q, k_, v, causal=causal):
+            return k.attention(q, k_, v, causal=causal)
+
+        moved = size(q, q, *kv)
+        yield Case(name, shape, ours, sdpa(causal), (q, *kv), moved, flops)
+        if torch.cuda.get_device_capability() == (9, 0):
+            its = by_wgmma(ours)
+            yield Case(f"{name}, wgmma", shape, its, sdpa(causal), (q, *kv), moved, flops, backward=False)
     for batch, length, heads, groups in ((64, 4096, 32, 8), (1, 32768, 32, 8)):
         q = random(batch, 1, heads, 128)
         pages = [random(batch * length // 16, 16, groups, 128) for _ in range(2)]

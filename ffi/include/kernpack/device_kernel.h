@@ -8,12 +8,14 @@
 #ifndef KERNPACK_DEVICE_KERNEL_H_
 #define KERNPACK_DEVICE_KERNEL_H_
 
+#include <kernpack/any.h>
 #include <kernpack/device_code.h>
 #include <kernpack/device_service.h>
 #include <kernpack/stream.h>
 #include <kernpack/string.h>
 #include <kernpack/tensor.h>
 
+#include <string>
 #include <type_traits>
 
 KP_NAMESPACE_BEGIN
@@ -74,12 +76,21 @@ inline const KpDeviceApi& device_api(Device device) {
   return *api;
 }
 
+// The architecture that code has to fit to run on the device, such as "sm_90". "" if the device's backend has no such name.
+inline std::string device_arch(Device device) {
+  const KpDeviceApi& api = device_api(device);
+  Any found;
+  detail::check_host(api.get_property(&api, device, KpBytes{"arch", 4}, found.out()));
+  return found.try_cast<std::string>().value_or(std::string());
+}
+
 namespace detail {
 
 inline KpKernelArg kernel_arg(const DeviceMemory& memory) {
   return {KP_ARG_MEMORY, memory.itemsize, memory.handle, memory.offset};
 }
 inline KpKernelArg kernel_arg(const LocalMemory& local) { return {KP_ARG_LOCAL, local.bytes, nullptr, 0}; }
+inline KpKernelArg kernel_arg(const KpTensorMap& map) { return {KP_ARG_TENSOR_MAP, sizeof map, &map, 0}; }
 // Tensors are DeviceMemory.
 template <class T, class = std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
                                             !std::is_convertible_v<const T&, DeviceMemory>>>
@@ -102,7 +113,8 @@ inline void* device_kernel(Device device, const DeviceCode& code, StringView ker
 }
 
 // Queues a kernel on the current stream of the device. Arguments: tensors and DeviceMemory (of that device), numbers and
-// structs by value, LocalMemory. An extent of 0 in `grid` queues nothing.
+// structs by value, LocalMemory; a KpTensorMap, of which a CUDA kernel gets the 128 bytes of a CUtensorMap. An extent of 0 in
+// `grid` queues nothing.
 template <class... Args>
 void launch(Device device, const DeviceCode& code, StringView kernel, Extent3 grid, Extent3 block,
             const Args&... args) {

@@ -1,7 +1,6 @@
 // attention of f16 and bf16 by tensor cores: 16 or 32 rows of a group per warp, beside 64 keys at a time, with an online softmax in
 // registers. While scores are made the values are copied, while values are summed up the next keys.
-#include "products_mma.cuh"
-#include "scores.cuh"
+#include "online_rows.cuh"
 
 namespace kk_cuda {
 namespace {
@@ -14,73 +13,6 @@ constexpr int kKeysBeside128 = 64;
 #endif
 template <int kWidth, bool kPlain>
 constexpr int kKeysOf = kPlain && kWidth == 128 ? kKeysBeside128 : 64;
-
-// One of the rows of a lane.
-struct Row {
-  float largest, total;  // of all lanes; of this lane's keys
-};
-
-// Where a row is, found again where it is needed: registers are scarce.
-struct Rows {
-  const int* lengths;
-  int pair, first;  // batch and group; the lane's first row
-
-  __device__ int Batch(const AttentionParams& p) const { return pair / p.groups; }
-  __device__ RowPlace At(const AttentionParams& p, int i) const {
-    return GetPlace(p, pair % p.groups, min(first + i, p.queries * p.shared - 1));
-  }
-  __device__ Seen SeenAt(const AttentionParams& p, int i) const {
-    return SeenBy(p, GetLength(p, lengths, Batch(p)), At(p, i).query);
-  }
-};
-
-// The elements of half a fragment's row: element i is key i / 2 * 8 + i % 2 after the lane's first one.
-template <int kHalf, int kN, class F>
-__device__ inline void ForKeys(float (&scores)[kN][4], const F& f) {
-#pragma unroll
-  for (int i = 0; i < kN * 2; ++i) f(scores[i / 2][2 * kHalf + i % 2], i / 2 * 8 + i % 2);
-}
-
-// kPlain: without a mask and a soft cap, and p.factor > 0: so scores are multiplied by it where the largest is subtracted. row: the
-// lane's row `at` of `rows`. edge: some row of the block doesn't see some key.
-template <int kHalf, bool kPlain, int kN>
-__device__ inline void Weigh(float (&scores)[kN][4], Row& row, const Rows& rows, int at, const AttentionParams& p,
-                             const void* mask, int key, bool edge, float* factor) {
-  const int first_key = key + (threadIdx.x & 3) * 2;  // of this lane
-  if (!kPlain && p.cap == 0) {
-    ForKeys<kHalf>(scores, [&](float& s, int) { s *= p.factor; });
-  } else if (!kPlain) {
-    ForKeys<kHalf>(scores, [&](float& s, int) { s = Score(s, p.factor, p.cap); });
-  }
-  if (!kPlain && p.mask.kind != kNoMask) {
-    const RowPlace place = rows.At(p, at);
-    const long long of_row = MaskRow(p, rows.Batch(p), place.head, place.query);
-    const int last = rows.SeenAt(p, at).last;
-    WithMask(p.mask.kind, mask, [&](const auto* elements) {
-      ForKeys<kHalf>(scores, [&](float& s, int after) {
-        if (first_key + after < last) s = Masked(s, elements[of_row + (first_key + after) * p.mask.key]);
-      });
-    });
-  }
-  if (edge) {
-    const Seen seen = rows.SeenAt(p, at);
-    ForKeys<kHalf>(scores, [&](float& s, int after) {
-      if (first_key + after < seen.first || first_key + after >= seen.last) s = -kInfinity;
-    });
-  }
-  const float by = kPlain ? p.factor : 1;
-  float largest = -kInfinity;
-  ForKeys<kHalf>(scores, [&](float& s, int) { largest = fmaxf(largest, s); });
-  largest = fmaxf(row.largest, QuadMax(largest) * by);
-  const float origin = Origin(largest);
-  *factor = Exp2(row.largest - origin);
-  row.largest = largest;
-  row.total *= *factor;
-  ForKeys<kHalf>(scores, [&](float& s, int) {
-    s = Exp2(s * by - origin);
-    row.total += s;
-  });
-}
 
 template <int kWidth, int kM, bool kPlain, class T>
 __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths, const void* mask, const float* sinks,
@@ -118,10 +50,7 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   const Rows places = {lengths, pair, first_row + warp * kOwn + lane / 4};
   Row row[kM][2];
 #pragma unroll
-  for (int i = 0; i < kM * 2; ++i) {
-    const float sink = GetSink(sinks, places.At(p, 8 * i).head);
-    row[i / 2][i % 2] = {sink, (lane & 3) == 0 && sink != -kInfinity ? 1.0f : 0.0f};
-  }
+  for (int i = 0; i < kM * 2; ++i) row[i / 2][i % 2] = BeginRow(sinks, places.At(p, 8 * i).head, lane);
   float sums[kM][kWidth / 8][4] = {};
   for (int key = begin; key < end; key += kKeys) {
     if (kM * kWidth == 256) KeepAddressesOut(lane);
@@ -148,30 +77,8 @@ __device__ void Attention(const T* q, const T* k, const T* v, const int* lengths
   WaitForCopies();
   __syncthreads();
 
-  // Through shared memory, in the place of the warp's own queries, so that 16 bytes at a time are stored.
-#pragma unroll
-  for (int i = 0; i < kM * 2; ++i) {
-    const Row& of = row[i / 2][i % 2];
-    const float total = GetTotal(p, lengths, batch, QuadSum(of.total)), scale = total == 0 ? 0 : 1 / total;
-    const int r = warp * kOwn + i * 8 + lane / 4;
-#pragma unroll
-    for (int n = 0; n < kWidth / 8; ++n) {
-      T* const to = queries + TileOffset<kWidth>(r, n) + (lane & 3) * 2;
-      const float* const two = &sums[i / 2][n][i % 2 * 2];
-      *reinterpret_cast<uint32_t*>(to) = PackPair<T>(two[0] * scale, two[1] * scale);
-    }
-    if ((lane & 3) == 0 && first_row + r < rows) {
-      lse[LseRow(p, batch, GetPlace(p, group, first_row + r))] = LogSum(of.largest, total);
-    }
-  }
-  __syncwarp();
-  constexpr int kChunks = kWidth / kChunk;
-  for (int i = lane; i < kOwn * kChunks; i += 32) {
-    const int r = warp * kOwn + i / kChunks, chunk = i % kChunks;
-    if (first_row + r >= rows || chunk * kChunk >= p.width) continue;
-    const long long to = OutRow(p, batch, GetPlace(p, group, first_row + r)) * p.width + chunk * kChunk;
-    *reinterpret_cast<uint4*>(out + to) = *reinterpret_cast<const uint4*>(queries + TileOffset<kWidth>(r, chunk));
-  }
+  StoreRows<kWidth>(queries, sums, row, first_row, rows, {batch, group}, lengths, out, lse, p,
+                    [](int r, int chunk) { return TileOffset<kWidth>(r, chunk); });
 }
 
 }  // namespace

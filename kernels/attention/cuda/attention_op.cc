@@ -1,7 +1,7 @@
 // attention on CUDA devices.
 #include "attention/contract.h"
 
-#include "attention_call.h"
+#include "sm90_call.h"
 
 namespace kk_cuda {
 namespace {
@@ -9,7 +9,9 @@ namespace {
 void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::optional<kp::TensorView> lengths,
                std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
                double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
-  AttentionCall{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap}.Run(sinks, context, lse);
+  const AttentionCall call{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap};
+  if (ChoosesWgmma() && TakesSm90(call, context) && lse.numel() > 0) return RunSm90(call, sinks, context, lse);
+  call.Run(sinks, context, lse);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ import kernpack
 import numpy as np
 import pytest
 from arrays import make
-from on_device import K, View, run, to_device, to_host
+from on_device import EMULATED, K, View, only, run, to_device, to_host
 from reference import attention
 from support import host
 from test_attention_masks import make_mask, masked
@@ -64,9 +64,9 @@ def borders(dtype):
             yield
 
 
-def lengths(dtype):
+def lengths(dtype, queries=3):
     """Keys beyond a length aren't read: they hold NaN here. An item whose length there can't be is NaN, as the device alone knows it."""
-    given, wide = inputs((4, 3, 4, 140, 2, 64), dtype)
+    given, wide = inputs((4, queries, 4, 140, 2, 64), dtype)
     given[1][3, 130:] = float("nan")
     given[2][3, 130:] = float("nan")
     device = [to_device(x) for x in given]
@@ -117,20 +117,25 @@ def soft_caps(dtype):
         yield
 
 
+def views(dtype, positions, steps):
+    """q, k and v as views of one tensor: each (step, begin) of `steps` takes every step-th element of a head from `begin` on."""
+    qkv, wide = make(np.random.default_rng(1).normal(size=(2, positions, 8, 64)), dtype)
+    device = to_device(qkv)
+    for step, begin in steps:
+        parts, values = [], []
+        for first, last in ((0, 4), (4, 6), (6, 8)):
+            values.append(wide[:, :, first:last, begin::step])
+            strides = (positions * 8 * 64, 8 * 64, 64, step)
+            parts.append(View(device, values[-1].shape, strides, first * 64 + begin, dtype))
+        found = to_host(K.attention(*(kernpack.from_dlpack(part) for part in parts), causal=True))
+        check(f"step {step} from {begin}", found, attention(*values, causal=True), dtype)
+        yield
+
+
 def layouts(dtype):
     """Views of one tensor, every second element, addresses that aren't whole vectors, odd widths, wide heads."""
     options = {"causal": True}
-    qkv, wide = make(np.random.default_rng(1).normal(size=(2, 9, 8, 64)), dtype)
-    device = to_device(qkv)
-    for step, begin in ((1, 0), (2, 0), (1, 3)):
-        views, values = [], []
-        for first, last in ((0, 4), (4, 6), (6, 8)):
-            values.append(wide[:, :, first:last, begin::step])
-            strides = (9 * 8 * 64, 8 * 64, 64, step)
-            views.append(View(device, values[-1].shape, strides, first * 64 + begin, dtype))
-        found = to_host(K.attention(*(kernpack.from_dlpack(v) for v in views), **options))
-        check(f"step {step} from {begin}", found, attention(*values, **options), dtype)
-        yield
+    yield from views(dtype, 9, ((1, 0), (2, 0), (1, 3)))
     for width in (1, 20, 72, 200, 256):
         given, values = inputs((1, 9, 2, 40, 1, width), dtype)
         found = to_host(K.attention(*(to_device(x) for x in given), **options))
@@ -186,6 +191,59 @@ def sums(dtype):
         np.testing.assert_allclose(to_host(found), expected, rtol=0, atol=1e-5)
         check(f"{shape}", to_host(context), attention(q, k, v, True), dtype)
         yield
+
+
+# As BORDERS, for the kernel of sm_90: blocks are 128 rows, of which two groups have 64 each, by 128 keys, in two stages.
+SM90 = (
+    (1, 65, 1, 1, 1, 64),
+    (2, 70, 4, 129, 2, 64),
+    (1, 128, 1, 128, 1, 128),
+    (1, 129, 1, 520, 1, 64),  # more tiles than stages, twice around
+    (1, 43, 3, 300, 1, 128),  # three heads of a query, which no tile divides
+    (1, 100, 2, 90, 2, 128),  # queries without keys where it is causal
+    (2, 66, 2, 260, 2, 80),
+    (1, 200, 1, 40, 1, 40),
+)
+
+
+def sm90(dtype):
+    """The kernel for sm_90 runs and no other: its borders, sinks, lengths, and views of one tensor."""
+    for at, shape in enumerate(SM90):
+        given, wide = inputs(shape, dtype)
+        device = [to_device(x) for x in given]
+        of_heads = np.random.default_rng(4).normal(size=shape[2]).astype(np.float32) * 3
+        with only(f"attention_sm90_{dtype}_{64 if shape[5] <= 64 else 128}"):
+            for options in ({}, {"causal": True}, {"causal": True, "window": 7}, {"window": 150}):
+                check(
+                    f"{shape} {options}", to_host(K.attention(*device, **options)), attention(*wide, **options), dtype
+                )
+                yield
+            options = {"causal": at % 2 == 0, "scale": 0.3}
+            found = to_host(K.attention(*device, None, to_device(of_heads), **options))
+            check(f"{shape} with sinks", found, attention(*wide, sinks=of_heads, **options), dtype)
+            yield
+    with only(f"attention_sm90_{dtype}_64"):
+        yield from lengths(dtype, queries=40)
+        yield from views(dtype, 70, ((1, 0),))
+
+
+def left_to_mma(dtype):
+    """Calls and devices that the kernel for sm_90 isn't for run the other kernels, also where it is chosen."""
+    given, wide = inputs(SM90[1], dtype)
+    for options in ({"soft_cap": 2.0}, {"scale": -0.5}):
+        with only(f"attention_{dtype}_64"):
+            found = to_host(K.attention(*map(to_device, given), **options))
+        check(f"{options}", found, attention(*wide, **options), dtype)
+        yield
+    with only(f"attention_{dtype}_64"):  # few rows
+        found = to_host(K.attention(*map(to_device, (given[0][:, :9], *given[1:]))))
+    check("few rows", found, attention(wide[0][:, :9], *wide[1:]), dtype)
+    yield
+    older = kernpack.device("cuda", 1 if EMULATED else 0)  # sm_80
+    with only(f"attention_plain_{dtype}_64"):
+        found = to_host(K.attention(*(kernpack.from_dlpack(x).to(older) for x in given)))
+    check("sm_80", found, attention(*wide), dtype)
+    yield
 
 
 # queries, heads, groups, width, rows of a page, lengths: blocks are four rows (a query's heads of a group), parts 256 keys or more.
@@ -319,6 +377,15 @@ def refusals():
         with pytest.raises(ValueError, match=re.escape(text)):
             call()
         yield
+
+
+def no_such_kernel():
+    """An error of the variable that chooses a kernel."""
+    small = to_device(np.zeros((1, 1, 1, 8), np.float32))
+    text = "attention: expected the variable KERNPACK_CUDA_ATTENTION to be 'mma' or 'wgmma', got 'fast'"
+    with pytest.raises(ValueError, match=re.escape(text)):
+        K.attention(small, small, small)
+    yield
 
 
 run(globals())

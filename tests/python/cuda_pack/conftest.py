@@ -67,16 +67,16 @@ def files(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def cases(files: str, tmp_path: Path) -> Callable[..., None]:
-    """Runs groups of cases of a file here: each says how many agreed."""
+    """Runs groups of cases of a file here: each says how many agreed. `others`: variables of the environment."""
 
-    def run(script: str, *groups: str, mma_order: int = 3, seed: int = 0) -> None:
+    def run(script: str, *groups: str, mma_order: int = 3, seed: int = 0, **others: str) -> None:
         places = [str(ROOT / "tests"), str(ROOT / "tests" / "python" / "kernels")]
         emulated = {
             "KERNPACK_EMULATOR": "sm_90,sm_80",
             "KERNPACK_EMULATOR_SETTINGS": f"mma_order={mma_order}",
             "KERNPACK_EMULATOR_SEED": str(seed),
         }
-        variables = without_emulator() | ({} if ON_GPU else emulated)
+        variables = without_emulator() | ({} if ON_GPU else emulated) | others
         printed = forked.run(HERE / script, [files, *groups], variables, places, tmp_path)
         # On a GPU, an assertion that fails prints a line of its own.
         lines = (line.split() for line in printed.splitlines())

@@ -1,5 +1,6 @@
 """For files of cases, `CASES.py FILES GROUP[:DTYPE]...`: the kernels of FILES, arrays to the device and back."""
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -8,16 +9,30 @@ import kernpack
 import torch
 from support.dlpack import DLTensor, Managed
 
+EMULATED = bool(os.environ.get("KERNPACK_EMULATOR"))
 K = kernpack.load(sys.argv[1].split(os.pathsep))
 
 
 def failed_assertion(name):
     """The error of a failed assertion: a GPU prints the name to stderr and tells the host the kind of failure only."""
-    return name if os.environ.get("KERNPACK_EMULATOR") else "CUDA_ERROR_ASSERT"
+    return name if EMULATED else "CUDA_ERROR_ASSERT"
 
 
 def to_device(array):
     return kernpack.from_dlpack(array).to(kernpack.device("cuda", 0))
+
+
+@contextlib.contextmanager
+def only(kernel):
+    """No other kernel runs in it, as the emulated device says; a GPU doesn't."""
+    if not EMULATED:
+        yield
+        return
+    from kernpack_cuda_emulator import counted
+
+    with counted() as kernels:
+        yield
+    assert {each["name"] for each in kernels} == {kernel}
 
 
 class View:

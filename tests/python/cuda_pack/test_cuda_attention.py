@@ -37,6 +37,16 @@ def test_attention_agrees_with_the_reference_in_every_order_of_sums(
     cases(CASES, *BORDERS, *others, mma_order=mma_order, seed=mma_order * 17)
 
 
+@pytest.mark.parametrize("mma_order", [3, 1, 2])
+def test_attention_of_sm_90_agrees_where_it_is_chosen(cases: Callable[..., None], mma_order: int) -> None:
+    groups = ("sm90:f16", "sm90:bf16", "left_to_mma:f16", "sums:bf16")
+    cases(CASES, *groups, mma_order=mma_order, seed=mma_order * 19, KERNPACK_CUDA_ATTENTION="wgmma")
+
+
+def test_a_kernel_that_there_is_not_is_refused(cases: Callable[..., None]) -> None:
+    cases(CASES, "no_such_kernel", KERNPACK_CUDA_ATTENTION="fast")
+
+
 def test_attention_beside_pages_agrees_with_the_reference(cases: Callable[..., None]) -> None:
     cases(CASES, "paged:f32", "paged:f16", "paged:bf16", "paged:i8", "alone:f16", seed=9)
 

@@ -13,12 +13,15 @@ PACK = Path(__file__).resolve().parents[3] / "kernels" / "cuda"
 
 
 def test_no_kernel_spills_registers(pack: Path) -> None:
-    """For sm_90, of PTX for sm_80. Of every architecture's own code: `make wheels-cuda`."""
+    """For sm_90, of PTX for sm_80, and *_sm90.cu for sm_90a. Of every architecture's own code: `make wheels-cuda`."""
     command = [sys.executable, PACK / "resources.py", "--log", pack / "ptxas.log"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     rows = [row.split() for row in done.stdout.splitlines()[1:]]
-    assert {row[1] for row in rows} == {"sm_90"}
+    assert {row[1] for row in rows} == {"sm_90", "sm_90a"}
+    assert {row[0] for row in rows if row[1] == "sm_90a"} == {
+        f"attention_sm90_{dtype}_{width}" for dtype in ("f16", "bf16") for width in (64, 128)
+    }
     entries = sum(source.read_text().count('extern "C" __global__') for source in PACK.parent.glob("*/cuda/*.cu"))
     assert len({row[0] for row in rows}) > entries  # which macros repeat for each type
 

@@ -1,0 +1,68 @@
+// The host half of the attention kernel for sm_90: which calls it takes, and the tensor maps of keys and values.
+#pragma once
+
+#include <cstdlib>
+
+#include "attention_call.h"
+#include "attention_sm90.fatbin.h"
+#include "sm90.h"
+
+namespace kk_cuda {
+
+constexpr kp::DeviceCode kSm90Code{
+    "attention_sm90", "fatbin", {device_code::attention_sm90_fatbin, sizeof device_code::attention_sm90_fatbin}};
+
+// No GPU has measured the kernel for sm_90 yet: so it runs only where this variable asks for it.
+inline bool ChoosesWgmma() {
+  const char* const chosen = std::getenv("KERNPACK_CUDA_ATTENTION");
+  if (chosen == nullptr || *chosen == '\0' || std::string(chosen) == "mma") return false;
+  KP_CHECK(std::string(chosen) == "wgmma", ValueError)
+      << "attention: expected the variable KERNPACK_CUDA_ATTENTION to be 'mma' or 'wgmma', got '" << chosen << "'";
+  return true;
+}
+
+// A box has 64 columns of a tile's rows, of one head of one item. The kernel needs TakesSm90().
+inline KpTensorMap GetMap(const char* name, kp::TensorView x) {
+  constexpr uint32_t kHalf = 6, kBfloat = 9, kSwizzle128 = 3, kPromoteTo128 = 2;  // as cuTensorMapEncodeTiled has them
+  const int64_t item = x.itemsize();
+  const auto stride = [&](int64_t d) { return x.size(d) == 1 ? 16 : x.stride(d) * item; };  // of one, none counts
+  KpTensorMap map{};
+  map.handle = x.raw().data, map.offset = x.raw().byte_offset, map.tensor = name, map.rank = 4;
+  map.element_type = x.dtype() == kp::dtype_of<kp::half> ? kHalf : kBfloat;
+  map.swizzle = kSwizzle128, map.l2_promotion = kPromoteTo128;
+  map.extents[0] = x.size(3), map.extents[1] = x.size(1), map.extents[2] = x.size(2), map.extents[3] = x.size(0);
+  map.strides[0] = stride(1), map.strides[1] = stride(2), map.strides[2] = stride(0);
+  map.box[0] = 64, map.box[1] = kSm90Keys, map.box[2] = map.box[3] = 1;
+  std::fill_n(map.steps, 4, 1U);
+  return map;
+}
+
+inline bool HasMap(kp::TensorView x) {
+  for (int64_t d = 0; d < 3; ++d) {
+    if (x.size(d) > 1 && (x.stride(d) < 0 || x.stride(d) * x.itemsize() >= int64_t{1} << 40)) return false;
+  }
+  return true;
+}
+
+// Few rows, narrow heads, masks and soft caps are left to the other kernels, whatever the variable says.
+inline bool TakesSm90(const AttentionCall& call, kp::TensorView out) {
+  const AttentionParams p = call.Params();
+  return p.mask.kind == kNoMask && p.cap == 0 && p.factor > 0 && p.width > 32 && p.keys > 0 && call.TakesMma({out}) &&
+         call.q.size(1) * p.shared > kMmaRows && HasMap(call.k) && HasMap(call.v) &&
+         kp::device_arch(call.q.device()) == "sm_90";
+}
+
+inline void RunSm90(const AttentionCall& call, const std::optional<kp::TensorView>& sinks, kp::MutTensorView out,
+                    kp::MutTensorView lse) {
+  const AttentionParams p = call.Params();
+  const int width = p.width <= 64 ? 64 : 128;
+  const auto bytes = static_cast<uint32_t>(width == 64 ? kSm90Bytes<64> : kSm90Bytes<128>);
+  const int64_t rows = call.q.size(1) * p.shared;
+  const int64_t blocks = (rows + kSm90Rows - 1) / kSm90Rows * p.groups * call.q.size(0);
+  const std::string name = "attention_sm90_" + std::string(GetName(call.q.dtype())) + "_" + std::to_string(width);
+  kp::launch(call.q.device(), kSm90Code, name.c_str(), {BlockCount(blocks)}, {kSm90Threads}, call.q,
+             GetMap("k", call.k), GetMap("v", call.v), GetMemory(call.lengths), GetMemory(sinks), out, lse, p,
+             kp::LocalMemory{bytes});
+}
+
+}  // namespace kk_cuda

@@ -1,0 +1,104 @@
+// Products of 16-bit matrices by the four warps of a group (wgmma, sm_90): they run while the group goes on, and read shared memory
+// themselves. A warp of the group has 16 of the 64 rows; its lanes have sums as mma.cuh's do.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "async.cuh"
+
+namespace kk_cuda {
+
+// Numbers in a row of 128 bytes. Chunks of rows are exchanged as TileOffset<64> and tensor maps do it.
+constexpr int kSwizzled = 64;
+constexpr int kEightRows = 8 * kSwizzled * 2;  // bytes; tiles begin at multiples of them
+
+// Before the first product that uses registers which this thread has written.
+__device__ inline void BeginProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void CommitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Until no more than the last `kLater` groups of products are under way.
+template <int kLater>
+__device__ inline void WaitForProducts() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLater) : "memory");
+}
+// The compiler takes products to be done at once. So sums are pinned after WaitForProducts, to be read no sooner, and so are all the
+// registers of products before BeginProducts, to be written no later.
+template <int kN>
+__device__ inline void Pin(float (&sums)[kN][4]) {
+#pragma unroll
+  for (int i = 0; i < kN * 4; ++i) asm volatile("" : "+f"(sums[i / 4][i % 4])::"memory");
+}
+template <int kN>
+__device__ inline void Pin(uint32_t (&numbers)[kN][4]) {
+#pragma unroll
+  for (int i = 0; i < kN * 4; ++i) asm volatile("" : "+r"(numbers[i / 4][i % 4])::"memory");
+}
+
+// A tile of rows of 64 numbers, of which products need 16 at once. Descriptors count in units of 16 bytes: bits 0 to 13 the address, 16
+// to 29 from 64 columns to the next, 32 to 45 from eight rows to the next, 62 and 63 the swizzle.
+__device__ inline uint64_t Describe(const void* tile, int column_bytes) {
+  return uint64_t{(SharedAddress(tile) & 0x3ffff) >> 4} | uint64_t(column_bytes >> 4) << 16 |
+         uint64_t{kEightRows >> 4} << 32 | uint64_t{1} << 62;
+}
+// The tile from 16 columns on, within 64, and from `count` rows on, a multiple of 8.
+constexpr uint64_t kSixteenColumns = 16 * 2 >> 4;
+__device__ constexpr uint64_t RowsOn(int count) { return static_cast<uint64_t>(count / 8 * kEightRows >> 4); }
+
+#define KK_SUMS_4(d, i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
+#define KK_SUMS_16(d, i) KK_SUMS_4(d, i), KK_SUMS_4(d, i + 1), KK_SUMS_4(d, i + 2), KK_SUMS_4(d, i + 3)
+#define KK_SUMS_32(d, i) KK_SUMS_16(d, i), KK_SUMS_16(d, i + 4)
+#define KK_32_OPERANDS                                                                                             \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+  "%24, %25, %26, %27, %28, %29, %30, %31"
+#define KK_64_OPERANDS                                                                                               \
+  KK_32_OPERANDS                                                                                                     \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
+  "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+// sums[64, 128] = or += a[64, 16] times the transpose of b[128, 16].
+#define KK_DOTS(types)                                                                                            \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
+               " {" KK_64_OPERANDS "}, %64, %65, add, 1, 1, 0, 0;\n}"                                             \
+               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
+               : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+template <class T>
+__device__ inline void GroupDots(float (&sums)[16][4], uint64_t a, uint64_t b, bool add) {
+  if constexpr (std::is_same_v<T, __half>) {
+    KK_DOTS("f16.f16");
+  } else {
+    KK_DOTS("bf16.bf16");
+  }
+}
+
+// sums[64, 64] or [64, 128] += a[64, 16] times b[16, 64 or 128]; a lane has of `a` what mma's do.
+#define KK_ADD_64(types)                                                                                         \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." types \
+               " {" KK_32_OPERANDS "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                              \
+               : KK_SUMS_32(sums, 0)                                                                             \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
+#define KK_ADD_128(types)                                                                                         \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
+               " {" KK_64_OPERANDS "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                               \
+               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
+template <class T>
+__device__ inline void GroupAdd(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b) {
+  if constexpr (std::is_same_v<T, __half>) {
+    KK_ADD_64("f16.f16");
+  } else {
+    KK_ADD_64("bf16.bf16");
+  }
+}
+template <class T>
+__device__ inline void GroupAdd(float (&sums)[16][4], const uint32_t (&a)[4], uint64_t b) {
+  if constexpr (std::is_same_v<T, __half>) {
+    KK_ADD_128("f16.f16");
+  } else {
+    KK_ADD_128("bf16.bf16");
+  }
+}
+
+}  // namespace kk_cuda
