@@ -97,6 +97,8 @@ enum DeviceAttribute : int {
   kConcurrentManagedAccess = 89,
   kCooperativeLaunch = 95,
   kMaxSharedMemoryPerBlockOptin = 97,
+  kVirtualMemorySupported = 102,
+  kShareableDescriptorSupported = 103,
   kMaxBlocksPerMultiprocessor = 106,
   kReservedSharedMemoryPerBlock = 111,
   kMemoryPoolsSupported = 115,

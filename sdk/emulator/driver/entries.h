@@ -31,6 +31,14 @@ struct MemAccess {
   MemLocation location;
   int flags;
 };
+// CUmemAllocationProp.
+struct MemAllocationProps {
+  MemAllocationType type;
+  MemHandleType handle_types;
+  MemLocation location;
+  void* win32_security_attributes;
+  unsigned char hints[8];
+};
 
 }  // namespace kernpack::cuda
 
@@ -115,6 +123,26 @@ struct MemAccess {
   X(cuMemPrefetchAsync, 12020, (DevicePtr pointer, size_t bytes, MemLocation location, unsigned flags, Stream stream)) \
   X(cuPointerGetAttributes, 7000, (unsigned count, PointerAttribute* attributes, void** data, DevicePtr pointer))
 
+// Virtual memory management: entries_virtual.cc.
+#define KP_EMULATOR_VIRTUAL_ENTRIES(X)                                                                           \
+  X(cuMemAddressReserve, 10020,                                                                                  \
+    (DevicePtr * address, size_t bytes, size_t alignment, DevicePtr wish, unsigned long long flags))             \
+  X(cuMemAddressFree, 10020, (DevicePtr address, size_t bytes))                                                  \
+  X(cuMemCreate, 10020,                                                                                          \
+    (unsigned long long* handle, size_t bytes, const MemAllocationProps* properties, unsigned long long flags))  \
+  X(cuMemRelease, 10020, (unsigned long long handle))                                                            \
+  X(cuMemMap, 10020,                                                                                             \
+    (DevicePtr address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags))       \
+  X(cuMemUnmap, 10020, (DevicePtr address, size_t bytes))                                                        \
+  X(cuMemSetAccess, 10020, (DevicePtr address, size_t bytes, const MemAccess* list, size_t count))               \
+  X(cuMemGetAccess, 10020, (unsigned long long* flags, const MemLocation* location, DevicePtr address))          \
+  X(cuMemGetAllocationGranularity, 10020, (size_t* bytes, const MemAllocationProps* properties, int option))     \
+  X(cuMemGetAllocationPropertiesFromHandle, 10020, (MemAllocationProps * properties, unsigned long long handle)) \
+  X(cuMemRetainAllocationHandle, 11000, (unsigned long long* handle, void* address))                             \
+  X(cuMemExportToShareableHandle, 10020,                                                                         \
+    (void* out, unsigned long long handle, MemHandleType type, unsigned long long flags))                        \
+  X(cuMemImportFromShareableHandle, 10020, (unsigned long long* handle, void* shared, MemHandleType type))
+
 // Code: entries_library.cc.
 #define KP_EMULATOR_CODE_ENTRIES(X)                                                                                    \
   X(cuModuleLoad, 2000, (ModuleHandle * module, const char* path))                                                     \
@@ -151,12 +179,13 @@ struct MemAccess {
     (int* grid, int* threads, FunctionHandle function, BlockToShared shared_of, size_t dynamic_shared, int limit))     \
   X(cuOccupancyAvailableDynamicSMemPerBlock, 10020, (size_t* bytes, FunctionHandle function, int blocks, int threads))
 
-#define KP_EMULATOR_ENTRIES(X)  \
-  KP_CUDA_ENTRIES(X)            \
-  KP_CUDA_OPTIONAL_ENTRIES(X)   \
-  KP_EMULATOR_OTHER_ENTRIES(X)  \
-  KP_EMULATOR_STREAM_ENTRIES(X) \
-  KP_EMULATOR_MEMORY_ENTRIES(X) \
+#define KP_EMULATOR_ENTRIES(X)   \
+  KP_CUDA_ENTRIES(X)             \
+  KP_CUDA_OPTIONAL_ENTRIES(X)    \
+  KP_EMULATOR_OTHER_ENTRIES(X)   \
+  KP_EMULATOR_STREAM_ENTRIES(X)  \
+  KP_EMULATOR_MEMORY_ENTRIES(X)  \
+  KP_EMULATOR_VIRTUAL_ENTRIES(X) \
   KP_EMULATOR_CODE_ENTRIES(X)
 
 // The names in object files of functions that cuda.h gives a suffix.

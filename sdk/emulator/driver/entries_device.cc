@@ -141,6 +141,8 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kUnifiedAddressing:
     case kStreamPrioritiesSupported:
     case kCooperativeLaunch:
+    case kVirtualMemorySupported:
+    case kShareableDescriptorSupported:
       return 1;
     case kMemoryClockRate:
       return hopper ? 2619000 : 1593000;

@@ -28,9 +28,7 @@ uint8_t* Backing(uint64_t bytes) {
   return static_cast<uint8_t*>(memory);
 }
 
-bool OnDevice(BlockKind kind) {
-  return kind == BlockKind::kDevice || kind == BlockKind::kPool || kind == BlockKind::kModule;
-}
+bool OnDevice(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kManaged; }
 bool Counted(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kModule; }
 uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
 
@@ -65,8 +63,14 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
   return kSuccess;
 }
 
-void RemoveBlock(uintptr_t address) {
+void NoteFreed(uintptr_t address, uint64_t bytes) {
   constexpr size_t kRemembered = 4096;
+  auto& freed = Machine::Get().freed;
+  freed.emplace_back(address, bytes);
+  if (freed.size() > kRemembered) freed.pop_front();
+}
+
+void RemoveBlock(uintptr_t address) {
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(address);
   const Block& block = found->second;
@@ -74,8 +78,7 @@ void RemoveBlock(uintptr_t address) {
   if (!block.registered) munmap(block.backing, block.size);
   if (block.region.written != nullptr) {
     munmap(block.region.written, MapBytes(block.size));
-    machine.freed.emplace_back(address, block.size);
-    if (machine.freed.size() > kRemembered) machine.freed.pop_front();
+    NoteFreed(address, block.size);
   }
   machine.blocks.erase(found);
 }
@@ -122,7 +125,7 @@ Result FreeNow(DevicePtr pointer, bool host) {
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(pointer);
   if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool ||
-      found->second.kind == BlockKind::kModule) {
+      found->second.kind == BlockKind::kModule || found->second.kind == BlockKind::kMapped) {
     return kInvalidValue;
   }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;

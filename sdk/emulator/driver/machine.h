@@ -16,6 +16,7 @@
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
 #include "driver/entries.h"
+#include "driver/mapped_memory.h"
 #include "exec/address_space.h"
 #include "program/program.h"
 
@@ -80,7 +81,7 @@ struct PoolOpaque {
   uint64_t keep = 0;
 };
 
-enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule };
+enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule, kMapped };
 
 struct Block {
   BlockKind kind;
@@ -92,6 +93,7 @@ struct Block {
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
   bool registered = false;    // the program's own memory
+  std::set<int> devices{};    // of mapped memory: which may use it
 };
 
 struct FunctionOpaque {
@@ -136,6 +138,7 @@ struct Machine {
   std::vector<std::unique_ptr<ContextOpaque>> contexts;  // primary ones first, by device
   std::map<uintptr_t, Block> blocks;
   std::map<int, uint64_t> used;  // bytes of a device
+  MappedMemory mapped;
   uintptr_t arena = 0;
   uintptr_t arena_next = 0;
   std::set<Event> events;
@@ -187,6 +190,10 @@ uint8_t* Access(DevicePtr address, uint64_t size);
 // Memory that begins as rubbish, at an address that the host cannot read, or at its own.
 Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out);
 void RemoveBlock(uintptr_t address);
+// For messages about uses of memory that is gone.
+void NoteFreed(uintptr_t address, uint64_t bytes);
+// Gives back all that the program has mapped, reserved and created.
+void DropMappedMemory(Machine* machine);
 // Bytes of device memory that were written, or were copied from elsewhere with what was written of them.
 void NoteWritten(DevicePtr to, uint64_t bytes);
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);

@@ -42,6 +42,7 @@ KP_CUDA_TENSOR_MAP_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_OTHER_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_STREAM_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_MEMORY_ENTRIES(KP_PIN_ENTRY_)
+KP_EMULATOR_VIRTUAL_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_CODE_ENTRIES(KP_PIN_ENTRY_)
 #undef KP_PIN_ENTRY_
 
@@ -125,6 +126,8 @@ KP_PIN(kMaxSharedMemoryPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_
 KP_PIN(kMaxRegistersPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
 KP_PIN(kMaxBlocksPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
 KP_PIN(kReservedSharedMemoryPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+KP_PIN(kVirtualMemorySupported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+KP_PIN(kShareableDescriptorSupported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
 KP_PIN(kMemoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
 KP_PIN(kCooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 KP_PIN(kClusterLaunch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
@@ -223,6 +226,12 @@ KP_PIN_FIELD(LaunchAttribute, id, CUlaunchAttribute, id);
 KP_PIN_FIELD(LaunchAttribute, value, CUlaunchAttribute, value);
 KP_PIN_FIELD(LaunchAttributeValue, cluster, CUlaunchAttributeValue, clusterDim);
 KP_PIN_FIELD(LaunchAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);
+KP_PIN_SIZE(MemAccess, CUmemAccessDesc);
+KP_PIN_FIELD(MemAccess, flags, CUmemAccessDesc, flags);
+KP_PIN_SIZE(MemAllocationProps, CUmemAllocationProp);
+KP_PIN_FIELD(MemAllocationProps, handle_types, CUmemAllocationProp, requestedHandleTypes);
+KP_PIN_FIELD(MemAllocationProps, location, CUmemAllocationProp, location);
+KP_PIN_FIELD(MemAllocationProps, hints, CUmemAllocationProp, allocFlags);
 KP_PIN_SIZE(Memcpy2D, CUDA_MEMCPY2D);
 KP_PIN_FIELD(Memcpy2D, from_x, CUDA_MEMCPY2D, srcXInBytes);
 KP_PIN_FIELD(Memcpy2D, from_type, CUDA_MEMCPY2D, srcMemoryType);
