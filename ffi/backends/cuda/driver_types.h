@@ -149,6 +149,7 @@ enum JitOption : int {
 
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDisableTiming = 2;
+constexpr unsigned kEventInterprocess = 4;
 constexpr unsigned kMemHostAllocPortable = 1;
 constexpr unsigned kMemAttachGlobal = 1;
 

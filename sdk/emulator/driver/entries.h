@@ -27,6 +27,10 @@ using BlockToShared = size_t (*)(int block_size);
 struct Uuid {
   char bytes[16];
 };
+// CUipcMemHandle, CUipcEventHandle.
+struct IpcHandle {
+  char bytes[64];
+};
 struct MemAccess {
   MemLocation location;
   int flags;
@@ -143,6 +147,14 @@ struct MemAllocationProps {
     (void* out, unsigned long long handle, MemHandleType type, unsigned long long flags))                        \
   X(cuMemImportFromShareableHandle, 10020, (unsigned long long* handle, void* shared, MemHandleType type))
 
+// Other processes: entries_ipc.cc.
+#define KP_EMULATOR_IPC_ENTRIES(X)                                                  \
+  X(cuIpcGetMemHandle, 4010, (IpcHandle * handle, DevicePtr pointer))               \
+  X(cuIpcOpenMemHandle, 11000, (DevicePtr * out, IpcHandle handle, unsigned flags)) \
+  X(cuIpcCloseMemHandle, 4010, (DevicePtr pointer))                                 \
+  X(cuIpcGetEventHandle, 4010, (IpcHandle * handle, Event event))                   \
+  X(cuIpcOpenEventHandle, 4010, (Event * event, IpcHandle handle))
+
 // Code: entries_library.cc.
 #define KP_EMULATOR_CODE_ENTRIES(X)                                                                                    \
   X(cuModuleLoad, 2000, (ModuleHandle * module, const char* path))                                                     \
@@ -186,6 +198,7 @@ struct MemAllocationProps {
   KP_EMULATOR_STREAM_ENTRIES(X)  \
   KP_EMULATOR_MEMORY_ENTRIES(X)  \
   KP_EMULATOR_VIRTUAL_ENTRIES(X) \
+  KP_EMULATOR_IPC_ENTRIES(X)     \
   KP_EMULATOR_CODE_ENTRIES(X)
 
 // The names in object files of functions that cuda.h gives a suffix.
@@ -224,6 +237,7 @@ struct MemAllocationProps {
   X(cuMemPrefetchAsync_v2, cuMemPrefetchAsync)                 \
   X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                   \
   X(cuLinkCreate_v2, cuLinkCreate)                             \
-  X(cuLinkAddData_v2, cuLinkAddData)
+  X(cuLinkAddData_v2, cuLinkAddData)                           \
+  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_ENTRIES_H_

@@ -1,5 +1,6 @@
 // Memory: device, pinned, managed, pools.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +30,9 @@ uint8_t* Backing(uint64_t bytes) {
 }
 
 bool OnDevice(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kManaged; }
-bool Counted(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kModule; }
+bool Counted(BlockKind kind) {
+  return kind != BlockKind::kHost && kind != BlockKind::kModule && kind != BlockKind::kShared;
+}
 uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
 
 }  // namespace
@@ -80,6 +83,7 @@ void RemoveBlock(uintptr_t address) {
     munmap(block.region.written, MapBytes(block.size));
     NoteFreed(address, block.size);
   }
+  if (block.file >= 0) close(block.file);
   machine.blocks.erase(found);
 }
 
@@ -125,7 +129,8 @@ Result FreeNow(DevicePtr pointer, bool host) {
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(pointer);
   if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool ||
-      found->second.kind == BlockKind::kModule || found->second.kind == BlockKind::kMapped) {
+      found->second.kind == BlockKind::kModule || found->second.kind == BlockKind::kMapped ||
+      found->second.kind == BlockKind::kShared) {
     return kInvalidValue;
   }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;
@@ -268,8 +273,9 @@ Result cuPointerGetAttribute(void* value, PointerAttribute attribute, DevicePtr 
       return put(size_t{block->size});
     case kPointerMapped:
       return put(1U);
-    case kPointerSyncMemops:
     case kPointerIsIpcCapable:
+      return put(unsigned{block->kind == BlockKind::kDevice});
+    case kPointerSyncMemops:
       return put(0U);
     case kPointerBufferId:
       return put(static_cast<unsigned long long>(begin));  // addresses are never given twice

@@ -15,7 +15,6 @@ namespace {
 constexpr uint64_t kPiece = uint64_t{2} << 20;                  // the granularity, as on GPUs
 constexpr auto kAlreadyMapped = static_cast<Result>(208);       // CUDA_ERROR_ALREADY_MAPPED
 constexpr auto kShareableDescriptor = static_cast<MemHandleType>(1);  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;              // by which its files are known, too
 constexpr int kReadWrite = 3;                                   // CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 
 MappedMemory& Mapped() { return Machine::Get().mapped; }
@@ -160,7 +159,7 @@ Result cuMemCreate(unsigned long long* handle, size_t bytes, const MemAllocation
   const std::vector<uint8_t> rubbish(1 << 16, 0xa5);
   if (ftruncate(file, static_cast<off_t>(bytes + bytes / 8)) != 0 ||
       pwrite(file, rubbish.data(), rubbish.size(), 0) != static_cast<ssize_t>(rubbish.size()) ||
-      fcntl(file, F_ADD_SEALS, kSeals) != 0) {
+      fcntl(file, F_ADD_SEALS, kFileSeals) != 0) {
     close(file);
     return kOutOfMemory;
   }
@@ -326,7 +325,7 @@ Result cuMemImportFromShareableHandle(unsigned long long* handle, void* shared, 
   const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(shared));
   struct stat about{};
   // Another file would be written to, and one that shrinks would end the process.
-  if (fcntl(descriptor, F_GET_SEALS) != kSeals || fstat(descriptor, &about) != 0) return kInvalidValue;
+  if (fcntl(descriptor, F_GET_SEALS) != kFileSeals || fstat(descriptor, &about) != 0) return kInvalidValue;
   const auto size = static_cast<uint64_t>(about.st_size);
   if (size % 9 != 0 || !Pieces(size / 9 * 8)) return kInvalidValue;
   const int file = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);

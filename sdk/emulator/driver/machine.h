@@ -68,6 +68,7 @@ struct GraphOpaque {
 struct EventOpaque {
   Context context = nullptr;
   bool timing = false;
+  bool interprocess = false;
   bool captured = false;
   StreamRef capturing;  // the stream whose capture it belongs to
   Point recorded;
@@ -81,7 +82,7 @@ struct PoolOpaque {
   uint64_t keep = 0;
 };
 
-enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule, kMapped };
+enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule, kMapped, kShared };
 
 struct Block {
   BlockKind kind;
@@ -93,6 +94,9 @@ struct Block {
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
   bool registered = false;    // the program's own memory
+  int file = -1;              // that holds the memory, where another process may map it
+  std::pair<int, uint64_t> origin{};  // of another process's memory: which
+  int openings = 0;
   std::set<int> devices{};    // of mapped memory: which may use it
 };
 

@@ -2,6 +2,8 @@
 #ifndef KERNPACK_SDK_EMULATOR_DRIVER_MAPPED_MEMORY_H_
 #define KERNPACK_SDK_EMULATOR_DRIVER_MAPPED_MEMORY_H_
 
+#include <fcntl.h>
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,6 +20,9 @@ struct Allocation {
   int handles = 1;  // how often the program has to release it
   int maps = 0;
 };
+
+// Files that another process may map can't change their size; by this they are known, too.
+constexpr int kFileSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 struct Mapping {
   uint64_t bytes = 0;

@@ -43,6 +43,7 @@ KP_EMULATOR_OTHER_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_STREAM_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_MEMORY_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_VIRTUAL_ENTRIES(KP_PIN_ENTRY_)
+KP_EMULATOR_IPC_ENTRIES(KP_PIN_ENTRY_)
 KP_EMULATOR_CODE_ENTRIES(KP_PIN_ENTRY_)
 #undef KP_PIN_ENTRY_
 
@@ -173,6 +174,7 @@ KP_PIN(kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER);
 KP_PIN(kJitErrorLogBufferSizeBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 KP_PIN(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 KP_PIN(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
+KP_PIN(kEventInterprocess, CU_EVENT_INTERPROCESS);
 KP_PIN(kMemHostAllocPortable, CU_MEMHOSTALLOC_PORTABLE);
 KP_PIN(kMemAttachGlobal, CU_MEM_ATTACH_GLOBAL);
 KP_PIN(kMemLocationDevice, CU_MEM_LOCATION_TYPE_DEVICE);
@@ -226,6 +228,8 @@ KP_PIN_FIELD(LaunchAttribute, id, CUlaunchAttribute, id);
 KP_PIN_FIELD(LaunchAttribute, value, CUlaunchAttribute, value);
 KP_PIN_FIELD(LaunchAttributeValue, cluster, CUlaunchAttributeValue, clusterDim);
 KP_PIN_FIELD(LaunchAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);
+KP_PIN_SIZE(IpcHandle, CUipcMemHandle);
+KP_PIN_SIZE(IpcHandle, CUipcEventHandle);
 KP_PIN_SIZE(MemAccess, CUmemAccessDesc);
 KP_PIN_FIELD(MemAccess, flags, CUmemAccessDesc, flags);
 KP_PIN_SIZE(MemAllocationProps, CUmemAllocationProp);
