@@ -108,13 +108,20 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,
+  kFuncConstSizeBytes = 2,
   kFuncLocalSizeBytes = 3,
   kFuncNumRegisters = 4,
   kFuncPtxVersion = 5,  // the architecture of the PTX, 80 for sm_80
   kFuncBinaryVersion = 6,  // that of the code that runs
+  kFuncCacheModeCa = 7,
   kFuncMaxDynamicSharedSizeBytes = 8,
+  kFuncSharedMemoryCarveout = 9,
   kFuncClusterSizeMustBeSet = 10,
+  kFuncRequiredClusterWidth = 11,
+  kFuncRequiredClusterHeight = 12,
+  kFuncRequiredClusterDepth = 13,
   kFuncNonPortableClusterSizeAllowed = 14,
+  kFuncClusterSchedulingPolicy = 15,
 };
 
 enum PointerAttribute : int {

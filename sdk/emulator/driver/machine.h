@@ -105,6 +105,7 @@ struct FunctionOpaque {
   ModuleHandle module = nullptr;
   int dynamic_limit = 0;
   bool large_clusters = false;
+  int carveout = -1;
 };
 
 // Code that is loaded into each context when it is first used there.
