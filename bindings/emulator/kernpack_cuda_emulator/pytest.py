@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from . import drop_in, report, torch_operators
+from . import drop_in, imports, report, torch_operators
 from ._library import library
 
 _MARKER = "emulator_finds"
@@ -52,6 +52,7 @@ def _load(option: Any) -> None:
         os.environ.update(drop_in.environment(folder, options))
         drop_in.load()
         torch_operators.watch()
+        imports.link_by_driver()
     except drop_in.DropInError as error:
         raise pytest.UsageError(str(error)) from error
     _device = library()

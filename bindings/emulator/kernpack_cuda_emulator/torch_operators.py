@@ -4,13 +4,11 @@ Triton, of torch.compile and of other libraries aren't touched: they run as PTX.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
-import importlib.util
-import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
+
+from . import imports
 
 # Operators of aten that launch no kernel: they allocate memory, or ask for what the host knows.
 _NATIVE = (
@@ -151,42 +149,12 @@ def _print_from_cpu(torch: Any) -> None:
     torch._tensor_str._tensor_str = tensor_str
 
 
-class _AfterTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Turns the operators on when torch has been imported."""
-
-    def __init__(self) -> None:
-        self._spec: importlib.machinery.ModuleSpec | None = None
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch" or self not in sys.meta_path:
-            return None
-        sys.meta_path.remove(self)
-        self._spec = importlib.util.find_spec(name)
-        if self._spec is None or self._spec.loader is None:
-            return None
-        spec = importlib.machinery.ModuleSpec(name, self, origin=self._spec.origin, is_package=True)
-        spec.submodule_search_locations = self._spec.submodule_search_locations
-        spec.has_location = self._spec.has_location
-        return spec
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Any:
-        assert self._spec is not None
-        assert self._spec.loader is not None
-        return self._spec.loader.create_module(self._spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        assert self._spec is not None
-        assert self._spec.loader is not None
-        module.__spec__, module.__loader__ = self._spec, self._spec.loader
-        self._spec.loader.exec_module(module)
-        # The version alone: after a question for devices, forked processes couldn't use them any more.
-        if module.version.cuda is not None:
-            turn_on(module)
+def _turn_on_for_cuda(torch: Any) -> None:
+    # The version alone: after a question for devices, forked processes couldn't use them any more.
+    if torch.version.cuda is not None:
+        turn_on(torch)
 
 
 def watch() -> None:
     """Turns the operators on, or does so when torch is imported."""
-    if "torch" in sys.modules:
-        turn_on(sys.modules["torch"])
-    else:
-        sys.meta_path.insert(0, _AfterTorch())
+    imports.after("torch", _turn_on_for_cuda)

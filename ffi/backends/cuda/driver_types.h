@@ -97,6 +97,8 @@ enum DeviceAttribute : int {
   kConcurrentManagedAccess = 89,
   kCooperativeLaunch = 95,
   kMaxSharedMemoryPerBlockOptin = 97,
+  kVirtualMemorySupported = 102,
+  kShareableDescriptorSupported = 103,
   kMaxBlocksPerMultiprocessor = 106,
   kReservedSharedMemoryPerBlock = 111,
   kMemoryPoolsSupported = 115,
@@ -106,13 +108,20 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int {
   kFuncMaxThreadsPerBlock = 0,
   kFuncSharedSizeBytes = 1,
+  kFuncConstSizeBytes = 2,
   kFuncLocalSizeBytes = 3,
   kFuncNumRegisters = 4,
   kFuncPtxVersion = 5,  // the architecture of the PTX, 80 for sm_80
   kFuncBinaryVersion = 6,  // that of the code that runs
+  kFuncCacheModeCa = 7,
   kFuncMaxDynamicSharedSizeBytes = 8,
+  kFuncSharedMemoryCarveout = 9,
   kFuncClusterSizeMustBeSet = 10,
+  kFuncRequiredClusterWidth = 11,
+  kFuncRequiredClusterHeight = 12,
+  kFuncRequiredClusterDepth = 13,
   kFuncNonPortableClusterSizeAllowed = 14,
+  kFuncClusterSchedulingPolicy = 15,
 };
 
 enum PointerAttribute : int {
@@ -147,6 +156,7 @@ enum JitOption : int {
 
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDisableTiming = 2;
+constexpr unsigned kEventInterprocess = 4;
 constexpr unsigned kMemHostAllocPortable = 1;
 constexpr unsigned kMemAttachGlobal = 1;
 

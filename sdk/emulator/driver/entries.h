@@ -27,9 +27,21 @@ using BlockToShared = size_t (*)(int block_size);
 struct Uuid {
   char bytes[16];
 };
+// CUipcMemHandle, CUipcEventHandle.
+struct IpcHandle {
+  char bytes[64];
+};
 struct MemAccess {
   MemLocation location;
   int flags;
+};
+// CUmemAllocationProp.
+struct MemAllocationProps {
+  MemAllocationType type;
+  MemHandleType handle_types;
+  MemLocation location;
+  void* win32_security_attributes;
+  unsigned char hints[8];
 };
 
 }  // namespace kernpack::cuda
@@ -115,6 +127,34 @@ struct MemAccess {
   X(cuMemPrefetchAsync, 12020, (DevicePtr pointer, size_t bytes, MemLocation location, unsigned flags, Stream stream)) \
   X(cuPointerGetAttributes, 7000, (unsigned count, PointerAttribute* attributes, void** data, DevicePtr pointer))
 
+// Virtual memory management: entries_virtual.cc.
+#define KP_EMULATOR_VIRTUAL_ENTRIES(X)                                                                           \
+  X(cuMemAddressReserve, 10020,                                                                                  \
+    (DevicePtr * address, size_t bytes, size_t alignment, DevicePtr wish, unsigned long long flags))             \
+  X(cuMemAddressFree, 10020, (DevicePtr address, size_t bytes))                                                  \
+  X(cuMemCreate, 10020,                                                                                          \
+    (unsigned long long* handle, size_t bytes, const MemAllocationProps* properties, unsigned long long flags))  \
+  X(cuMemRelease, 10020, (unsigned long long handle))                                                            \
+  X(cuMemMap, 10020,                                                                                             \
+    (DevicePtr address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags))       \
+  X(cuMemUnmap, 10020, (DevicePtr address, size_t bytes))                                                        \
+  X(cuMemSetAccess, 10020, (DevicePtr address, size_t bytes, const MemAccess* list, size_t count))               \
+  X(cuMemGetAccess, 10020, (unsigned long long* flags, const MemLocation* location, DevicePtr address))          \
+  X(cuMemGetAllocationGranularity, 10020, (size_t* bytes, const MemAllocationProps* properties, int option))     \
+  X(cuMemGetAllocationPropertiesFromHandle, 10020, (MemAllocationProps * properties, unsigned long long handle)) \
+  X(cuMemRetainAllocationHandle, 11000, (unsigned long long* handle, void* address))                             \
+  X(cuMemExportToShareableHandle, 10020,                                                                         \
+    (void* out, unsigned long long handle, MemHandleType type, unsigned long long flags))                        \
+  X(cuMemImportFromShareableHandle, 10020, (unsigned long long* handle, void* shared, MemHandleType type))
+
+// Other processes: entries_ipc.cc.
+#define KP_EMULATOR_IPC_ENTRIES(X)                                                  \
+  X(cuIpcGetMemHandle, 4010, (IpcHandle * handle, DevicePtr pointer))               \
+  X(cuIpcOpenMemHandle, 11000, (DevicePtr * out, IpcHandle handle, unsigned flags)) \
+  X(cuIpcCloseMemHandle, 4010, (DevicePtr pointer))                                 \
+  X(cuIpcGetEventHandle, 4010, (IpcHandle * handle, Event event))                   \
+  X(cuIpcOpenEventHandle, 4010, (Event * event, IpcHandle handle))
+
 // Code: entries_library.cc.
 #define KP_EMULATOR_CODE_ENTRIES(X)                                                                                    \
   X(cuModuleLoad, 2000, (ModuleHandle * module, const char* path))                                                     \
@@ -151,12 +191,14 @@ struct MemAccess {
     (int* grid, int* threads, FunctionHandle function, BlockToShared shared_of, size_t dynamic_shared, int limit))     \
   X(cuOccupancyAvailableDynamicSMemPerBlock, 10020, (size_t* bytes, FunctionHandle function, int blocks, int threads))
 
-#define KP_EMULATOR_ENTRIES(X)  \
-  KP_CUDA_ENTRIES(X)            \
-  KP_CUDA_OPTIONAL_ENTRIES(X)   \
-  KP_EMULATOR_OTHER_ENTRIES(X)  \
-  KP_EMULATOR_STREAM_ENTRIES(X) \
-  KP_EMULATOR_MEMORY_ENTRIES(X) \
+#define KP_EMULATOR_ENTRIES(X)   \
+  KP_CUDA_ENTRIES(X)             \
+  KP_CUDA_OPTIONAL_ENTRIES(X)    \
+  KP_EMULATOR_OTHER_ENTRIES(X)   \
+  KP_EMULATOR_STREAM_ENTRIES(X)  \
+  KP_EMULATOR_MEMORY_ENTRIES(X)  \
+  KP_EMULATOR_VIRTUAL_ENTRIES(X) \
+  KP_EMULATOR_IPC_ENTRIES(X)     \
   KP_EMULATOR_CODE_ENTRIES(X)
 
 // The names in object files of functions that cuda.h gives a suffix.
@@ -195,6 +237,7 @@ struct MemAccess {
   X(cuMemPrefetchAsync_v2, cuMemPrefetchAsync)                 \
   X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                   \
   X(cuLinkCreate_v2, cuLinkCreate)                             \
-  X(cuLinkAddData_v2, cuLinkAddData)
+  X(cuLinkAddData_v2, cuLinkAddData)                           \
+  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_ENTRIES_H_

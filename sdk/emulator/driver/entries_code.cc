@@ -227,6 +227,25 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandl
     case kFuncNonPortableClusterSizeAllowed:
       *value = function->large_clusters;
       return kSuccess;
+    case kFuncConstSizeBytes:
+      *value = 0;
+      for (const auto& [name, address] : function->module->variables) {
+        const Block& block = Machine::Get().blocks.at(address);
+        if (block.region.read_only) *value += static_cast<int>(block.size);
+      }
+      return kSuccess;
+    case kFuncSharedMemoryCarveout:
+      *value = function->carveout;
+      return kSuccess;
+    case kFuncRequiredClusterWidth:
+    case kFuncRequiredClusterHeight:
+    case kFuncRequiredClusterDepth:
+      *value = static_cast<int>(function->program->cluster[attribute - kFuncRequiredClusterWidth]);
+      return kSuccess;
+    case kFuncCacheModeCa:
+    case kFuncClusterSchedulingPolicy:
+      *value = 0;
+      return kSuccess;
   }
   return kInvalidValue;
 }
@@ -234,6 +253,11 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandl
 Result cuFuncSetAttribute(FunctionHandle function, FunctionAttribute attribute, int value) {
   if (attribute == kFuncNonPortableClusterSizeAllowed) {
     function->large_clusters = value != 0;
+    return kSuccess;
+  }
+  if (attribute == kFuncSharedMemoryCarveout) {  // a hint, in percent; -1 is the driver's choice
+    if (value < -1 || value > 100) return kInvalidValue;
+    function->carveout = value;
     return kSuccess;
   }
   int most = 0;

@@ -98,6 +98,34 @@ int MostShared(int arch) {
   return arch >= 70 ? (GetMultiprocessor(arch).shared_kib << 10) - ReservedShared(arch) : 48 << 10;
 }
 
+// Attributes by their numbers in cuda.h that only other programs ask for. Features that the device doesn't have are 0.
+int OtherAttribute(int number, DeviceHandle device) {
+  constexpr int kLast = 147;  // of CUDA 13.0
+  switch (number) {
+    case 14:  // alignments of textures and surfaces
+    case 30:
+      return 512;
+    case 51:  // of the rows of textures
+      return 32;
+    case 33:
+      return device + 1;  // the PCI bus, as cuDeviceGetPCIBusId says
+    case 15:  // copies beside kernels
+    case 19:  // host memory that kernels use
+    case 40:  // engines for copies
+    case 90:  // kernels are interrupted
+    case 91:  // registered host memory has the host's addresses
+    case 99:  // host memory can be registered
+    case 125:  // events of other processes
+      return 1;
+    case 87:  // f32 results in the time of one in f64
+      return 2;
+    case 127:  // tensor maps
+      return Machine::Get().Arch(device) >= 90 ? 1 : 0;
+    default:
+      return number >= 1 && number <= kLast ? 0 : -1;
+  }
+}
+
 // As of an A100, or of an H100 from compute capability 9.0 on.
 int Attribute(DeviceAttribute attribute, DeviceHandle device) {
   const Machine& machine = Machine::Get();
@@ -141,6 +169,8 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kUnifiedAddressing:
     case kStreamPrioritiesSupported:
     case kCooperativeLaunch:
+    case kVirtualMemorySupported:
+    case kShareableDescriptorSupported:
       return 1;
     case kMemoryClockRate:
       return hopper ? 2619000 : 1593000;
@@ -164,7 +194,7 @@ int Attribute(DeviceAttribute attribute, DeviceHandle device) {
     case kClusterLaunch:
       return hopper ? 1 : 0;
   }
-  return -1;
+  return OtherAttribute(attribute, device);
 }
 
 // Reports that no caller of cuGetErrorString has seen: programs that print an error's name alone would lose them.

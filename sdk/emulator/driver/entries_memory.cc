@@ -1,5 +1,6 @@
 // Memory: device, pinned, managed, pools.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,10 +29,10 @@ uint8_t* Backing(uint64_t bytes) {
   return static_cast<uint8_t*>(memory);
 }
 
-bool OnDevice(BlockKind kind) {
-  return kind == BlockKind::kDevice || kind == BlockKind::kPool || kind == BlockKind::kModule;
+bool OnDevice(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kManaged; }
+bool Counted(BlockKind kind) {
+  return kind != BlockKind::kHost && kind != BlockKind::kModule && kind != BlockKind::kShared;
 }
-bool Counted(BlockKind kind) { return kind != BlockKind::kHost && kind != BlockKind::kModule; }
 uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
 
 }  // namespace
@@ -65,8 +66,14 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
   return kSuccess;
 }
 
-void RemoveBlock(uintptr_t address) {
+void NoteFreed(uintptr_t address, uint64_t bytes) {
   constexpr size_t kRemembered = 4096;
+  auto& freed = Machine::Get().freed;
+  freed.emplace_back(address, bytes);
+  if (freed.size() > kRemembered) freed.pop_front();
+}
+
+void RemoveBlock(uintptr_t address) {
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(address);
   const Block& block = found->second;
@@ -74,9 +81,9 @@ void RemoveBlock(uintptr_t address) {
   if (!block.registered) munmap(block.backing, block.size);
   if (block.region.written != nullptr) {
     munmap(block.region.written, MapBytes(block.size));
-    machine.freed.emplace_back(address, block.size);
-    if (machine.freed.size() > kRemembered) machine.freed.pop_front();
+    NoteFreed(address, block.size);
   }
+  if (block.file >= 0) close(block.file);
   machine.blocks.erase(found);
 }
 
@@ -122,7 +129,8 @@ Result FreeNow(DevicePtr pointer, bool host) {
   Machine& machine = Machine::Get();
   const auto found = machine.blocks.find(pointer);
   if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool ||
-      found->second.kind == BlockKind::kModule) {
+      found->second.kind == BlockKind::kModule || found->second.kind == BlockKind::kMapped ||
+      found->second.kind == BlockKind::kShared) {
     return kInvalidValue;
   }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;
@@ -265,8 +273,9 @@ Result cuPointerGetAttribute(void* value, PointerAttribute attribute, DevicePtr 
       return put(size_t{block->size});
     case kPointerMapped:
       return put(1U);
-    case kPointerSyncMemops:
     case kPointerIsIpcCapable:
+      return put(unsigned{block->kind == BlockKind::kDevice});
+    case kPointerSyncMemops:
       return put(0U);
     case kPointerBufferId:
       return put(static_cast<unsigned long long>(begin));  // addresses are never given twice

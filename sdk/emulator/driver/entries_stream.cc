@@ -105,9 +105,12 @@ Result cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
 Result cuEventCreate(Event* event, unsigned flags) {
   Context context = nullptr;
   if (const Result result = NeedContext(&context); result != kSuccess) return result;
+  const bool interprocess = (flags & kEventInterprocess) != 0;
+  if (interprocess && (flags & kEventDisableTiming) == 0) return kInvalidValue;
   *event = new EventOpaque();
   (*event)->context = context;
   (*event)->timing = (flags & kEventDisableTiming) == 0;
+  (*event)->interprocess = interprocess;
   Machine::Get().events.insert(*event);
   return kSuccess;
 }
@@ -135,7 +138,7 @@ Result cuEventRecord(Event event, Stream handle) {
     return kSuccess;
   });
   event->recorded = {stream, stream->queued};
-  return result;
+  return result == kSuccess && event->interprocess ? RunUntil(stream, stream->queued) : result;
 }
 
 Result cuEventQuery(Event event) {

@@ -21,6 +21,7 @@ Machine& Machine::Get() {
 }
 
 void Machine::Reset() {
+  DropMappedMemory(this);
   while (!blocks.empty()) RemoveBlock(blocks.begin()->first);
   for (Event event : events) delete event;
   for (ModuleHandle module : modules) delete module;

@@ -16,6 +16,7 @@
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
 #include "driver/entries.h"
+#include "driver/mapped_memory.h"
 #include "exec/address_space.h"
 #include "program/program.h"
 
@@ -67,6 +68,7 @@ struct GraphOpaque {
 struct EventOpaque {
   Context context = nullptr;
   bool timing = false;
+  bool interprocess = false;
   bool captured = false;
   StreamRef capturing;  // the stream whose capture it belongs to
   Point recorded;
@@ -80,7 +82,7 @@ struct PoolOpaque {
   uint64_t keep = 0;
 };
 
-enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule };
+enum class BlockKind { kDevice, kManaged, kHost, kPool, kModule, kMapped, kShared };
 
 struct Block {
   BlockKind kind;
@@ -92,6 +94,10 @@ struct Block {
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
   bool registered = false;    // the program's own memory
+  int file = -1;              // that holds the memory, where another process may map it
+  std::pair<int, uint64_t> origin{};  // of another process's memory: which
+  int openings = 0;
+  std::set<int> devices{};    // of mapped memory: which may use it
 };
 
 struct FunctionOpaque {
@@ -99,6 +105,7 @@ struct FunctionOpaque {
   ModuleHandle module = nullptr;
   int dynamic_limit = 0;
   bool large_clusters = false;
+  int carveout = -1;
 };
 
 // Code that is loaded into each context when it is first used there.
@@ -136,6 +143,7 @@ struct Machine {
   std::vector<std::unique_ptr<ContextOpaque>> contexts;  // primary ones first, by device
   std::map<uintptr_t, Block> blocks;
   std::map<int, uint64_t> used;  // bytes of a device
+  MappedMemory mapped;
   uintptr_t arena = 0;
   uintptr_t arena_next = 0;
   std::set<Event> events;
@@ -187,6 +195,10 @@ uint8_t* Access(DevicePtr address, uint64_t size);
 // Memory that begins as rubbish, at an address that the host cannot read, or at its own.
 Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DevicePtr* out);
 void RemoveBlock(uintptr_t address);
+// For messages about uses of memory that is gone.
+void NoteFreed(uintptr_t address, uint64_t bytes);
+// Gives back all that the program has mapped, reserved and created.
+void DropMappedMemory(Machine* machine);
 // Bytes of device memory that were written, or were copied from elsewhere with what was written of them.
 void NoteWritten(DevicePtr to, uint64_t bytes);
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes);

@@ -11,8 +11,9 @@ unsigned long long N(uint64_t value) { return value; }
 
 // Memory of another device only where peer access has been enabled.
 bool MemoryView::Reaches(const Block& block) const {
-  if (block.kind == BlockKind::kHost || block.kind == BlockKind::kManaged || block.device == context_->device)
-    return true;
+  if (block.kind == BlockKind::kHost || block.kind == BlockKind::kManaged) return true;
+  if (block.kind == BlockKind::kMapped) return block.devices.count(context_->device) != 0;
+  if (block.device == context_->device) return true;
   for (Context peer : context_->peers) {
     if (peer->device == block.device) return true;
   }
@@ -29,6 +30,10 @@ std::string MemoryView::Near(uint64_t address) const {
   const Machine& machine = Machine::Get();
   if (address < 4096) return "that is a null pointer, or near one";
   if (const Block* block = FindBlock(address, 0)) {
+    if (block->kind == BlockKind::kMapped && !Reaches(*block))
+      return emulator::Text(
+          "it is memory that the program has mapped and to which cuMemSetAccess hasn't given device %d access",
+          context_->device);
     if (!block->usable)
       return "it is in memory of a pool before its allocation, or after its release, in the order of the stream";
     if (!Reaches(*block))

@@ -155,6 +155,22 @@ KP_RUNTIME_API Error cudaMallocFromPoolAsync(void** out, size_t bytes, Pool pool
   return Called(Driver().cuMemAllocFromPoolAsync, reinterpret_cast<DevicePtr*>(out), bytes, pool, stream);
 }
 
+KP_RUNTIME_API Error cudaIpcGetMemHandle(IpcHandle* handle, void* pointer) {
+  return Called(Driver().cuIpcGetMemHandle, handle, ToPointer(pointer));
+}
+KP_RUNTIME_API Error cudaIpcOpenMemHandle(void** out, IpcHandle handle, unsigned flags) {
+  return Called(Driver().cuIpcOpenMemHandle, reinterpret_cast<DevicePtr*>(out), handle, flags);
+}
+KP_RUNTIME_API Error cudaIpcCloseMemHandle(void* pointer) {
+  return Called(Driver().cuIpcCloseMemHandle, ToPointer(pointer));
+}
+KP_RUNTIME_API Error cudaIpcGetEventHandle(IpcHandle* handle, Event event) {
+  return Called(Driver().cuIpcGetEventHandle, handle, event);
+}
+KP_RUNTIME_API Error cudaIpcOpenEventHandle(Event* event, IpcHandle handle) {
+  return Called(Driver().cuIpcOpenEventHandle, event, handle);
+}
+
 // Hints about managed memory. CUDA 13 has a location as a struct where 12 has a device; it isn't read, as nothing moves here.
 KP_RUNTIME_API Error cudaMemAdvise(const void* pointer, size_t bytes, int advice) {
   return Called(Driver().cuMemAdvise, ToPointer(pointer), bytes, advice, MemLocation{});

@@ -44,7 +44,8 @@ def call(name: str, *arguments: Any) -> int:
     entry, status = c.c_void_p(), c.c_int()
     assert _lookup(name.encode(), c.byref(entry), c.c_int(_CUDA_12_8), c.c_ulonglong(0), c.byref(status)) == 0, name
     assert entry.value is not None, name
-    function: Callable[..., int] = c.CFUNCTYPE(c.c_int, *[c.c_void_p] * len(arguments))(entry.value)
+    types = [type(each) if isinstance(each, c.Structure) else c.c_void_p for each in arguments]  # by value
+    function: Callable[..., int] = c.CFUNCTYPE(c.c_int, *types)(entry.value)
     return function(*arguments)
 
 
@@ -88,7 +89,7 @@ def facts() -> None:
     need("cuDeviceGetAttribute", c.byref(mode), 20, 0)
     print("compute mode", mode.value)
     for attribute, there, bytes_written in (
-        (3, memory + 8, 8), (6, 0, 4), (7, memory, 8), (8, 0, 4), (9, 0, 4), (10, 0, 4), (11, memory, 8), (12, 128, 8), (13, 1, 4),
+        (3, memory + 8, 8), (6, 0, 4), (7, memory, 8), (8, 0, 4), (9, 0, 4), (10, 1, 4), (11, memory, 8), (12, 128, 8), (13, 1, 4),
         (14, 0, 8), (17, 0, 8),
     ):  # fmt: skip
         room = (c.c_uint8 * 16)(*[0xEE] * 16)

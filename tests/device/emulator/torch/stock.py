@@ -1,6 +1,10 @@
-"""torch as PyPI has it, with CUDA, on the emulated device: its own operators, a kernel of Triton, and torch.compile."""
+"""torch as PyPI has it, with CUDA, on the emulated device: its own operators, a kernel of Triton, torch.compile,
+graphs, memory that it maps or shares. Words on the command line choose parts."""
 
 from __future__ import annotations
+
+import sys
+from typing import Any
 
 import torch
 import triton
@@ -73,7 +77,65 @@ def compiled() -> None:
     assert torch.allclose(scaled(a, b).cpu(), expected, atol=1e-6)
 
 
+def graphs() -> None:
+    """Captured kernels and operators read what their inputs have when the graph is replayed."""
+    x = torch.zeros(100, device="cuda")
+    once, twice = torch.empty_like(x), torch.empty_like(x)
+
+    def work() -> None:
+        double[(4,)](x, once, 100, BLOCK=32)
+        double[(4,)](once, twice, 100, BLOCK=32)
+
+    work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+        more = torch.empty_like(x)
+        double[(4,)](twice, more, 100, BLOCK=32)
+    for first in (0, 7):
+        x.copy_(torch.arange(first, first + 100, dtype=torch.float32))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(twice.cpu(), x.cpu() * 4)
+        assert torch.equal(more.cpu(), x.cpu() * 8)
+
+
+def segments() -> None:
+    """Memory that torch maps itself, piece by piece (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True)."""
+    assert torch.cuda.memory.memory_snapshot() == []
+    kept = [torch.arange(n, device="cuda", dtype=torch.float32) for n in (100, 1 << 20, 5 << 20)]
+    assert all(segment["is_expandable"] for segment in torch.cuda.memory.memory_snapshot())
+    for x in kept:
+        out = torch.empty_like(x)
+        double[(-(-x.numel() // 1024),)](x, out, x.numel(), BLOCK=1024)
+        assert torch.equal(out.cpu(), x.cpu() * 2)
+    before = torch.cuda.memory_reserved()
+    del kept, x, out
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() < before
+    assert torch.equal((torch.ones(9 << 20, device="cuda") + 1).cpu(), torch.full((9 << 20,), 2.0))
+
+
+def _negate(x: torch.Tensor, done: Any) -> None:
+    x.neg_()
+    torch.cuda.synchronize()
+    done.set()
+
+
+def processes() -> None:
+    """A tensor's memory is shared with another process."""
+    spawn = torch.multiprocessing.get_context("spawn")
+    x, done = torch.arange(100, device="cuda", dtype=torch.float32), spawn.Event()
+    other = spawn.Process(target=_negate, args=(x, done))
+    other.start()
+    assert done.wait(300)
+    assert torch.equal(x.cpu(), -torch.arange(100, dtype=torch.float32))
+    other.join()
+
+
 if __name__ == "__main__":
-    for part in (operators, training, attention, kernels, compiled):
+    parts = (operators, training, attention, kernels, compiled, graphs, processes)
+    for part in [globals()[word] for word in sys.argv[1:]] or parts:
         part()
         print(f"{part.__name__}: right", flush=True)
