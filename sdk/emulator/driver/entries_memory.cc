@@ -61,7 +61,8 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
     written = static_cast<uint8_t*>(map);
     if (machine.Setting("global_races") != 0) {
       // Without it, races in this memory aren't found.
-      map = mmap(nullptr, SectorBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      map =
+          mmap(nullptr, SectorBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (map != MAP_FAILED) sectors = static_cast<emulator::SectorShadow*>(map);
     }
     address = machine.arena_next;

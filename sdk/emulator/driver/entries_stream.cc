@@ -153,8 +153,7 @@ Result cuEventSynchronize(Event event) {
   if (const Result result = NeedEvent(event); result != kSuccess) return result;
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   if (event->captured) return kCapturedEvent;
-  return event->recorded.stream == nullptr ? kSuccess
-                                           : RunUntil(event->recorded.stream, event->recorded.sequence);
+  return event->recorded.stream == nullptr ? kSuccess : RunUntil(event->recorded.stream, event->recorded.sequence);
 }
 
 Result cuEventElapsedTime(float* milliseconds, Event begin, Event end) {

@@ -59,7 +59,8 @@ void HostWaited(const StreamOpaque& stream, uint64_t sequence) {
   if (made->size() > kManyStreams) {  // those that are gone matter no more
     std::vector<uint64_t> live;
     ForStreams([&](StreamOpaque* one) { live.push_back(one->order.number); });
-    std::erase_if(*made, [&](const auto& entry) { return std::find(live.begin(), live.end(), entry.first) == live.end(); });
+    std::erase_if(*made,
+                  [&](const auto& entry) { return std::find(live.begin(), live.end(), entry.first) == live.end(); });
   }
   Order().awaited = std::move(made);
 }

@@ -36,9 +36,7 @@ class PageLock {
 };
 std::atomic_flag PageLock::flags_[PageLock::kFlags];
 
-uint32_t Bits(uint32_t first, uint32_t count) {
-  return count >= kSectorUnit ? ~0U : ((1U << count) - 1) << first;
-}
+uint32_t Bits(uint32_t first, uint32_t count) { return count >= kSectorUnit ? ~0U : ((1U << count) - 1) << first; }
 
 const char* Verb(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kWrite ? "writes" : "updates";
@@ -295,8 +293,8 @@ void CheckGlobalRow(Warp& warp, const Instruction& i, const RowAccess& row, cons
   walk.Flush();
 }
 
-void CheckGlobalBytes(Warp& warp, const Instruction& i, AccessKind kind, uint64_t address, uint64_t bytes, uint32_t lane,
-                      bool same) {
+void CheckGlobalBytes(Warp& warp, const Instruction& i, AccessKind kind, uint64_t address, uint64_t bytes,
+                      uint32_t lane, bool same) {
   Walk walk(&warp, i, kind);
   walk.Range(address, bytes, lane, same);
   walk.Flush();

@@ -22,7 +22,7 @@ class ReleaseGraph {
   struct Node {
     uint32_t unit = 0;
     std::vector<uint32_t> clocks;  // until which the writes of each of its warps are handed over
-    std::vector<uint32_t> taken;   // cells
+    std::vector<uint32_t> taken;  // cells
   };
   // The writes to one word: the last, and those before it.
   struct Cell {

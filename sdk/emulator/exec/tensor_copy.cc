@@ -55,7 +55,8 @@ void LoadBox(Warp& warp, const Instruction& i, uint32_t lane) {
   const Instruction to = WithAddress(warp, i, 2, 1), barrier = WithAddress(warp, i, 3, 2);
   uint64_t addresses[kLanes];
   Addresses(warp, to, addresses);
-  const auto data = std::make_shared<const std::vector<uint8_t>>(CollectBox(warp, i, lane, box, addresses[lane] % kRankUnit));
+  const auto data =
+      std::make_shared<const std::vector<uint8_t>>(CollectBox(warp, i, lane, box, addresses[lane] % kRankUnit));
   const auto begin = [&](uint32_t rank) {
     const Access there = InBlock(warp, barrier, lane, rank, 8, 8);
     BeginBulk(warp, i, lane, InBlock(warp, to, lane, rank, box.bytes(), kBoxAlign), there, nullptr, data);

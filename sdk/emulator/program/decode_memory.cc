@@ -301,8 +301,8 @@ bool Decoder::Memory(Mnemonic mnemonic) {
     out.variant = kBuiltIn;
     return Emit(out), true;
   }
-  return orders || opcode == "prefetch" || opcode == "prefetchu" ||
-         opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
+  return orders || opcode == "prefetch" || opcode == "prefetchu" || opcode == "discard" || opcode == "applypriority" ||
+         opcode == "createpolicy";
 }
 
 }  // namespace kernpack::emulator

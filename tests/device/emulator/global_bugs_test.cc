@@ -25,7 +25,8 @@ std::string RunGlobal(const std::string& body, Shape shape) {
 std::string LastBlock(const std::string& fence, const std::string& count = "atom.global.add.u32 %r41, [%rd1], 1;") {
   return "@%p8 bra $end;\nst.global.u32 [%rd31], %r45;\n" + fence + "\n" + count +
          "\nsetp.ne.u32 %p1, %r41, 3; @%p1 bra $end; mov.u32 %r42, 0; mov.u32 %r43, 0; mov.u64 %rd32, %rd0;\n"
-         "$sum: ld.global.u32 %r44, [%rd32];\nadd.u32 %r43, %r43, %r44; add.s64 %rd32, %rd32, 4; add.u32 %r42, %r42, 1; "
+         "$sum: ld.global.u32 %r44, [%rd32];\nadd.u32 %r43, %r43, %r44; add.s64 %rd32, %rd32, 4; add.u32 %r42, %r42, "
+         "1; "
          "setp.lt.u32 %p2, %r42, 4; @%p2 bra $sum;\nst.global.u32 [%rd0+128], %r43;";
 }
 // Block 0 writes a word and sets a flag; block 1 waits for the flag and reads the word.
@@ -50,12 +51,13 @@ const std::string kGridMeets =
     "bar.sync 0;\n@%p8 bra $met;\nfence.acq_rel.gpu;\natom.global.add.u32 %r41, [%rd1], 1;\n$wait: "
     "ld.acquire.gpu.global.u32 %r42, [%rd1]; setp.lt.u32 %p1, %r42, 2; @%p1 bra $wait;\n$met: bar.sync 0;";
 const std::string kFillShared =
-    "mov.u32 %r50, s; mad.lo.u32 %r51, %r0, 4, %r50; st.shared.u32 [%r51], %r45;\nfence.proxy.async.shared::cta; bar.sync "
+    "mov.u32 %r50, s; mad.lo.u32 %r51, %r0, 4, %r50; st.shared.u32 [%r51], %r45;\nfence.proxy.async.shared::cta; "
+    "bar.sync "
     "0;\n";
 // Each block copies the same 128 bytes out of shared memory, in which each has its own number.
 std::string CopyOut(const std::string& copy, const std::string& after = "") {
-  return kFillShared + "@%p8 bra $end;\n" + copy +
-         "\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n" + after;
+  return kFillShared + "@%p8 bra $end;\n" + copy + "\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n" +
+         after;
 }
 const std::string kCopyIn =
     "mov.u32 %r50, s; mov.u32 %r52, full; @%p8 bra $end;\nmbarrier.init.shared.b64 [%r52], 1;\n"
@@ -109,9 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
                       "@%p8 bra $end;\nld.global.u32 %r41, [%rd0];\nadd.u32 %r41, %r41, %r45;\nst.global.u32 [%rd0], "
                       "%r41;",
                       "st.global.u32"},
-        GlobalMistake{"CounterResetBesideAtomics",
-                      "@%p8 bra $end;\n@%p9 bra $count;\nst.global.u32 [%rd1], 5;\n$count: red.global.add.u32 [%rd1], 1;",
-                      "st.global.u32"},
+        GlobalMistake{
+            "CounterResetBesideAtomics",
+            "@%p8 bra $end;\n@%p9 bra $count;\nst.global.u32 [%rd1], 5;\n$count: red.global.add.u32 [%rd1], 1;",
+            "st.global.u32"},
         GlobalMistake{"InPlaceWithANeighbourBlock",
                       "mul.lo.u32 %r41, %r40, 32; add.u32 %r41, %r41, %r0; mul.wide.u32 %rd34, %r41, 4; add.s64 %rd34, "
                       "%rd0, %rd34; setp.eq.u32 %p1, %r41, 63;\nmov.u32 %r43, 0; @!%p1 ld.global.u32 %r43, "
@@ -121,7 +124,9 @@ INSTANTIATE_TEST_SUITE_P(
                       "mul.lo.u32 %r41, %r40, 24; add.u32 %r41, %r41, %r0; mul.wide.u32 %rd34, %r41, 4; add.s64 %rd34, "
                       "%rd0, %rd34;\nst.global.u32 [%rd34], %r45;",
                       "st.global.u32"},
-        GlobalMistake{"BarrierOfTheBlockInPlaceOfTheGrids", GridBarrier("membar.gl; bar.sync 0;"), "st.global.u32",
+        GlobalMistake{"BarrierOfTheBlockInPlaceOfTheGrids",
+                      GridBarrier("membar.gl; bar.sync 0;"),
+                      "st.global.u32",
                       {2, 64, 0, 20, 0, 1, true}},
         GlobalMistake{"NoBarrierInTheBlock",
                       "add.s64 %rd34, %rd0, %rd33;\nst.global.u32 [%rd34], %r0;\nxor.b32 %r41, %r0, 32; mul.wide.u32 "
@@ -129,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "ld.global.u32",
                       {1, 64}},
         GlobalMistake{"CopyInBulkOfAnotherBlocksWord",
-                      "@%p9 bra $in2; @!%p8 st.global.u32 [%rd0], 9; bra.uni $end;\n$in2:\n" + kCopyIn, "st.global.u32"},
+                      "@%p9 bra $in2; @!%p8 st.global.u32 [%rd0], 9; bra.uni $end;\n$in2:\n" + kCopyIn,
+                      "st.global.u32"},
         GlobalMistake{"CopiesOutToOnePlace",
                       CopyOut("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r50], 128;"),
                       "cp.async.bulk.global.shared::cta.bulk_group"},
@@ -157,15 +163,18 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, GlobalOrder,
     testing::Values(
         RightKernel{"LastBlock", LastBlock("membar.gl;"), {4, 32}},
-        RightKernel{"LastBlockWithAReleasingCounter", LastBlock("", "atom.global.acq_rel.gpu.add.u32 %r41, [%rd1], 1;"), {4, 32}},
+        RightKernel{"LastBlockWithAReleasingCounter",
+                    LastBlock("", "atom.global.acq_rel.gpu.add.u32 %r41, [%rd1], 1;"),
+                    {4, 32}},
         // As the threads of a block may: each fences what it wrote, they meet, and one of them counts.
-        RightKernel{"FencesBeforeABarrier",
-                    "mul.lo.u32 %r41, %r40, 32; add.s64 %rd34, %rd31, %rd33; shr.u32 %r42, %r0, 5; setp.ne.u32 %p2, "
-                    "%r42, 1; @!%p2 st.global.u32 [%rd31], %r45;\nmembar.gl; bar.sync 0;\n@%p8 bra $out;\n"
-                    "atom.global.add.u32 %r43, [%rd1], 1; st.shared.u32 [s], %r43;\n$out: bar.sync 0;\nld.shared.u32 "
-                    "%r43, [s]; setp.ne.u32 %p1, %r43, 1; @%p1 bra $end;\nld.global.u32 %r44, [%rd0]; ld.global.u32 "
-                    "%r46, [%rd0+4]; add.u32 %r44, %r44, %r46; add.s64 %rd34, %rd0, %rd33;\nld.global.u32 %r44, [%rd0];",
-                    {2, 96}},
+        RightKernel{
+            "FencesBeforeABarrier",
+            "mul.lo.u32 %r41, %r40, 32; add.s64 %rd34, %rd31, %rd33; shr.u32 %r42, %r0, 5; setp.ne.u32 %p2, "
+            "%r42, 1; @!%p2 st.global.u32 [%rd31], %r45;\nmembar.gl; bar.sync 0;\n@%p8 bra $out;\n"
+            "atom.global.add.u32 %r43, [%rd1], 1; st.shared.u32 [s], %r43;\n$out: bar.sync 0;\nld.shared.u32 "
+            "%r43, [s]; setp.ne.u32 %p1, %r43, 1; @%p1 bra $end;\nld.global.u32 %r44, [%rd0]; ld.global.u32 "
+            "%r46, [%rd0+4]; add.u32 %r44, %r44, %r46; add.s64 %rd34, %rd0, %rd33;\nld.global.u32 %r44, [%rd0];",
+            {2, 96}},
         RightKernel{"FlagByReleaseAndAcquire",
                     Flag("st.release.gpu.global.u32 [%rd1], 1;", "ld.acquire.gpu.global.u32 %r41, [%rd1];")},
         RightKernel{"FlagByFencesAndVolatile", Flag("membar.gl;\nst.volatile.global.u32 [%rd1], 1;",
@@ -176,8 +185,9 @@ INSTANTIATE_TEST_SUITE_P(
         RightKernel{"LockByFences", Lock("membar.gl;\nst.volatile.global.u32 [%rd1], 0;"), {4, 32}},
         RightKernel{"BarrierOfTheGrid", GridBarrier(kGridMeets), {2, 64, 0, 20, 0, 1, true}},
         RightKernel{"OneValueFromEachBlock", "st.global.u32 [%rd1], 5;", {4, 64}},
-        RightKernel{"NeighbouringBytes", "@%p8 bra $end; cvt.u64.u32 %rd40, %r40; add.s64 "
-                                         "%rd34, %rd0, %rd40; st.global.u8 [%rd34], %r45;",
+        RightKernel{"NeighbouringBytes",
+                    "@%p8 bra $end; cvt.u64.u32 %rd40, %r40; add.s64 "
+                    "%rd34, %rd0, %rd40; st.global.u8 [%rd34], %r45;",
                     {8, 32}},
         RightKernel{"ReductionsInBulk",
                     CopyOut("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd0], [%r50], 128;"),
@@ -186,8 +196,8 @@ INSTANTIATE_TEST_SUITE_P(
                     CopyOut("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r50], 128;",
                             "ld.global.u32 %r41, [%rd0+4];"),
                     {1, 32}},
-        RightKernel{"AtomicsWithoutOrder", "red.global.add.u32 [%rd1], 1; atom.global.max.u32 %r41, [%rd1+4], %r45;",
-                    {8, 64}}),
+        RightKernel{
+            "AtomicsWithoutOrder", "red.global.add.u32 [%rd1], 1; atom.global.max.u32 %r41, [%rd1+4], %r45;", {8, 64}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
