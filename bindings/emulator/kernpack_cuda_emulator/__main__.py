@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="run a program on the emulated device",
         description="Runs COMMAND with the emulated device in place of a GPU: libcuda.so.1, libcudart.so.13, ptxas and "
         "nvidia-smi are found before the real ones. The exit status is the command's.",
-        usage="%(prog)s [-h] [--device sm_90[,sm_90...]] [--seed N|random] [--check races,init|none] "
+        usage="%(prog)s [-h] [--device sm_90[,sm_90...]] [--seed N|random] [--check races,global,init|none] "
         "[--report FILE] -- COMMAND...",
     )
     of_run.add_argument(
@@ -150,7 +150,9 @@ def main(arguments: list[str] | None = None) -> int:
         "--seed", help="shuffle the order of warps by that number; random: by a number that errors name"
     )
     of_run.add_argument(
-        "--check", help="look for these errors alone: races, init (reads of what was never written); or none"
+        "--check",
+        help="look for these errors alone: races (on shared memory), "
+        "global (races through global memory), init (reads of what was never written); or none",
     )
     of_run.add_argument("--report", metavar="FILE", help="write errors of kernels, and launches, to this file, as JSON")
     of_run.add_argument("command", nargs=argparse.REMAINDER, help="the program and its arguments, after --")

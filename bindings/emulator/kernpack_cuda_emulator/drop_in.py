@@ -18,7 +18,7 @@ from ._library import LIBRARY
 
 LIBRARIES = LIBRARY.parent / "drop_in"  # under the names of NVIDIA's
 _NAMES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12")
-_CHECKS = {"races": "races", "init": "uninitialised"}
+_CHECKS = {"races": "races", "global": "global_races", "init": "uninitialised"}
 # For compilers that call ptxas, Triton's for one: the device runs PTX, so that it is the "cubin".
 _PTXAS = """#!/bin/sh
 out=elf.o
@@ -70,7 +70,7 @@ class Options:
         for name in [] if self.checks in (None, "none") else str(self.checks).split(","):
             if name not in _CHECKS:
                 raise DropInError(
-                    f"{dashes}check: expected {' and '.join(_CHECKS)}, separated by a comma, or none; got {name!r}"
+                    f"{dashes}check: expected some of {', '.join(_CHECKS)}, separated by commas, or none; got {name!r}"
                 )
 
     def variables(self) -> dict[str, str]:
@@ -78,11 +78,15 @@ class Options:
         variables = {"KERNPACK_EMULATOR": self.devices}
         if self.seed is not None:
             variables["KERNPACK_EMULATOR_SEED"] = self.seed
-        if self.checks is not None:
+        others = os.environ.get("KERNPACK_EMULATOR_SETTINGS")
+        if self.checks is None:  # all, unless the environment says otherwise
+            settings = [f"{setting}=1" for setting in _CHECKS.values()]
+            settings = [*settings, others] if others else settings
+        else:
             names = [] if self.checks == "none" else self.checks.split(",")
-            others = os.environ.get("KERNPACK_EMULATOR_SETTINGS")
             settings = [f"{setting}={int(name in names)}" for name, setting in _CHECKS.items()]
-            variables["KERNPACK_EMULATOR_SETTINGS"] = ";".join(filter(None, (others, *settings)))
+            settings = [others, *settings] if others else settings
+        variables["KERNPACK_EMULATOR_SETTINGS"] = ";".join(settings)
         return variables
 
 

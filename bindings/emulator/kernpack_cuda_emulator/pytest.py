@@ -33,7 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--emulator-seed", metavar="N|random", help="shuffle the order in which warps run")
     group.addoption(
-        "--emulator-check", metavar="races,init|none", help="look for these errors alone: races, init; or none"
+        "--emulator-check",
+        metavar="races,global,init|none",
+        help="look for these errors alone: races (on shared memory), "
+        "global (races through global memory), init; or none",
     )
     group.addoption("--emulator-report", metavar="FILE", help="write errors and launches to this file, as JSON")
 

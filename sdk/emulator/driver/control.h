@@ -21,7 +21,8 @@ void kernpack_emulator_reset(void);
 //                default) to the bits of an H200
 //   host_level   the code for the host that modules loaded from now on run on: 1 base, 2 x86-64-v3, 3 x86-64-v4, at most the
 //                processor's; 0: the best it has
-//   uninitialised, races: what is looked for; 1 or 0
+//   uninitialised, races, global_races: what is looked for; 1 or 0. The last are races through global memory, in memory that is allocated
+//   while it is 1; 0 by default, as it takes time
 void kernpack_emulator_set(const char* setting, long value);
 // That entry is not found.
 void kernpack_emulator_hide(const char* entry);

@@ -133,7 +133,9 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.workers = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
   launch.seed = static_cast<uint64_t>(machine.Setting("seed"));
   launch.mma_order = static_cast<uint32_t>(machine.Setting("mma_order"));
-  launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0};
+  launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0,
+                   machine.Setting("global_races") != 0};
+  if (launch.checks.global_races) OrderLaunch(queued.program, &launch);
   std::optional<emulator::Counts> counts;
   if (Counting()) launch.counts = &counts.emplace(*launch.program);
   const int arch = machine.Arch(context->device);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "driver/machine.h"
+#include "exec/global_shadow.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -34,6 +35,8 @@ bool Counted(BlockKind kind) {
   return kind != BlockKind::kHost && kind != BlockKind::kModule && kind != BlockKind::kShared;
 }
 uint64_t MapBytes(uint64_t bytes) { return bytes / 8 + 1; }
+// Allocations on the device begin with a sector.
+uint64_t SectorBytes(uint64_t bytes) { return emulator::CountSectors(0, bytes) * sizeof(emulator::SectorShadow); }
 
 }  // namespace
 
@@ -44,6 +47,7 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
   if (backing == nullptr) return kOutOfMemory;
   uintptr_t address = reinterpret_cast<uintptr_t>(backing);
   uint8_t* written = nullptr;
+  emulator::SectorShadow* sectors = nullptr;
   if (OnDevice(kind)) {
     if (machine.arena_next + Rounded(bytes) + 4096 > machine.arena + kArenaBytes) {  // addresses are never given twice
       munmap(backing, bytes);
@@ -56,12 +60,18 @@ Result AddBlock(BlockKind kind, int device, uint64_t bytes, bool usable, DeviceP
       return kOutOfMemory;
     }
     written = static_cast<uint8_t*>(map);
+    if (machine.Setting("global_races") != 0) {
+      // Without it, races in this memory aren't found.
+      map =
+          mmap(nullptr, SectorBytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (map != MAP_FAILED) sectors = static_cast<emulator::SectorShadow*>(map);
+    }
     address = machine.arena_next;
     machine.arena_next += Rounded(bytes) + 4096;
   }
   if (Counted(kind)) machine.used[device] += Rounded(bytes);
   machine.blocks[address] = {kind,   device, bytes,   backing,
-                             usable, false,  nullptr, {address, bytes, backing, written, false}};
+                             usable, false,  nullptr, {address, bytes, backing, written, false, sectors}};
   *out = address;
   return kSuccess;
 }
@@ -81,6 +91,7 @@ void RemoveBlock(uintptr_t address) {
   if (!block.registered) munmap(block.backing, block.size);
   if (block.region.written != nullptr) {
     munmap(block.region.written, MapBytes(block.size));
+    if (block.region.sectors != nullptr) munmap(block.region.sectors, SectorBytes(block.size));
     NoteFreed(address, block.size);
   }
   if (block.file >= 0) close(block.file);

@@ -60,7 +60,9 @@ Result cuStreamQuery(Stream handle) {
   StreamRef stream;
   if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
   if (const Result result = RefuseCaptured(stream); result != kSuccess) return result;
-  return stream->done == stream->queued ? kSuccess : kNotReady;
+  if (stream->done != stream->queued) return kNotReady;
+  HostWaited(*stream, stream->done);
+  return kSuccess;
 }
 
 Result cuStreamWaitEvent(Stream handle, Event event, unsigned flags) {
@@ -145,14 +147,16 @@ Result cuEventQuery(Event event) {
   if (const Result result = NeedEvent(event); result != kSuccess) return result;
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   if (event->captured) return kCapturedEvent;
-  return Reached(event) ? kSuccess : kNotReady;
+  if (!Reached(event)) return kNotReady;
+  if (event->recorded.stream != nullptr) HostWaited(*event->recorded.stream, event->recorded.sequence);
+  return kSuccess;
 }
 
 Result cuEventSynchronize(Event event) {
   if (const Result result = NeedEvent(event); result != kSuccess) return result;
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   if (event->captured) return kCapturedEvent;
-  return Reached(event) ? kSuccess : RunUntil(event->recorded.stream, event->recorded.sequence);
+  return event->recorded.stream == nullptr ? kSuccess : RunUntil(event->recorded.stream, event->recorded.sequence);
 }
 
 Result cuEventElapsedTime(float* milliseconds, Event begin, Event end) {

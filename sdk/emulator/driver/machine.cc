@@ -30,6 +30,7 @@ void Machine::Reset() {
   for (Library library : libraries) delete library;
   blocks.clear(), used.clear(), events.clear(), modules.clear(), pools.clear(), contexts.clear();
   default_pools.clear(), graphs.clear(), libraries.clear();
+  ForgetOrder();
   hidden.clear(), faults.clear(), calls.clear(), freed.clear(), reports.clear(), told.clear();
   archs = {90, 80};
   initialised = false;
@@ -48,6 +49,7 @@ void Machine::Reset() {
               {"host_level", 0},
               {"uninitialised", 1},
               {"races", 1},
+              {"global_races", 0},
               {"disguised", 0}};
   if (arena == 0) {
     void* reserved = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -148,21 +150,31 @@ Result Enqueue(const StreamRef& stream, std::function<Result()> run, std::vector
   } else if (stream->blocking) {
     after.push_back({context->legacy, context->legacy->queued});
   }
-  stream->queue.push_back({++stream->queued, std::move(after), std::move(run)});
+  stream->queue.push_back({++stream->queued, HostAwaited(), std::move(after), std::move(run)});
   return kSuccess;
 }
 
-Result RunUntil(const StreamRef& stream, uint64_t sequence) {
+namespace {
+
+void RunTo(const StreamRef& stream, uint64_t sequence) {
   while (stream->done < sequence) {
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
-    for (const Point& point : work.after) RunUntil(point.stream, point.sequence);
+    for (const Point& point : work.after) RunTo(point.stream, point.sequence);
+    BeginWork(stream.get(), work);
     Context context = stream->context;
     if (context->broken == kSuccess) {
       if (const Result result = work.run(); result != kSuccess) context->broken = result;
     }
     stream->done = work.sequence;
   }
+}
+
+}  // namespace
+
+Result RunUntil(const StreamRef& stream, uint64_t sequence) {
+  RunTo(stream, sequence);
+  HostWaited(*stream, sequence);
   return stream->context->broken;
 }
 

@@ -16,6 +16,7 @@
 #include "backends/cuda/driver_entries.h"
 #include "backends/cuda/driver_types.h"
 #include "driver/entries.h"
+#include "driver/launch_order.h"
 #include "driver/mapped_memory.h"
 #include "exec/address_space.h"
 #include "program/program.h"
@@ -42,6 +43,7 @@ struct Point {
 
 struct Work {
   uint64_t sequence = 0;
+  std::shared_ptr<const Awaited> awaited;  // by the host, when it was queued
   std::vector<Point> after;
   std::function<Result()> run;
 };
@@ -54,6 +56,7 @@ struct StreamOpaque : std::enable_shared_from_this<StreamOpaque> {
   uint64_t queued = 0;
   uint64_t done = 0;
   std::deque<Work> queue;
+  StreamOrder order;
   CaptureStatus capture = kCaptureNone;
   CaptureMode capture_mode = kCaptureModeGlobal;
   std::vector<std::function<Result()>> graph;
@@ -182,7 +185,7 @@ Result RefuseCaptured(const StreamRef& stream);
 
 // Queues work; a captured stream keeps it for its graph.
 Result Enqueue(const StreamRef& stream, std::function<Result()> run, std::vector<Point> after = {});
-// Runs a stream up to a point; returns what broke the context, if anything.
+// Runs a stream up to a point, for which the host waits; returns what broke the context, if anything.
 Result RunUntil(const StreamRef& stream, uint64_t sequence);
 Result RunAll(Context context);
 

@@ -7,12 +7,15 @@
 
 namespace kernpack::emulator {
 
+struct SectorShadow;
+
 struct Region {
   uint64_t begin = 0;
   uint64_t size = 0;
   uint8_t* data = nullptr;
   uint8_t* written = nullptr;  // a bit a byte: set once it has been written; NULL where that is not kept
   bool read_only = false;      // .const variables
+  SectorShadow* sectors = nullptr;  // who touched them last, in sectors of 32 bytes; NULL where that is not kept
 };
 
 class AddressSpace {

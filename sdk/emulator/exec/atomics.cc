@@ -6,6 +6,7 @@
 
 #include "exec/access.h"
 #include "exec/counts.h"
+#include "exec/global_races.h"
 #include "exec/memory_ops.h"
 #include "exec/taint.h"
 #define KP_ISA Plain
@@ -160,6 +161,8 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
     NeedUntainted(warp, i, i.op[2], access.mask, "updates memory with");
     NeedUntainted(warp, i, i.op[3], access.mask, "updates memory with");
     SetTaint(warp, i.op[1], access.mask, 0);
+    const bool global = GlobalChecked(warp, access.space);
+    if (global) CheckGlobal(warp, i, access, 0);
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
       if (RacesChecked(warp, access.space)) CheckRaces(warp, i, access, l, false);
@@ -175,6 +178,7 @@ void RunAtomic(Warp& warp, const Instruction& i, uint32_t mask) {
         reinterpret_cast<uint32_t*>(warp.registers + i.op[1])[l] = static_cast<uint32_t>(old);
       }
     }
+    if (global) AcquireGlobal(warp, i, access);
     Wrote(warp, i, access);
     ++warp.effects;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ namespace kernpack::emulator {
 struct Checks {
   bool uninitialised = true;
   bool races = true;
+  bool global_races = false;  // between blocks, through global memory
+};
+
+class GlobalRaces;
+
+// A launch that ran before, and that nothing orders before this one.
+struct EarlierLaunch {
+  uint32_t number = 0;
+  std::shared_ptr<const Program> program;
 };
 
 struct Launch {
@@ -36,6 +46,8 @@ struct Launch {
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {1, 1, 1};
   bool cooperative = false;  // all blocks run together
+  uint32_t number = 1;  // of all that touch one memory
+  std::vector<EarlierLaunch> unordered;
   uint64_t workspace = 0;  // memory for their barriers, of a cooperative launch; its address is in %envreg1 and 2
   uint32_t dynamic_shared = 0;
   const uint8_t* parameters = nullptr;
@@ -76,6 +88,7 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<uint8_t> registers;
   RaceShadow races;
+  GlobalRaces* global = nullptr;  // NULL where nobody looks for these
   std::map<uint64_t, MBarrier> mbarriers;  // by their places in `shared`
   const Region* regions[4] = {};  // that were found last: no region comes or goes while a kernel runs
   uint32_t next_region = 0;
@@ -102,8 +115,9 @@ struct Block {
   std::span<const Warp> GetWarps(uint32_t rank) const {
     return {warps.data() + size_t{rank} * block_warps, block_warps};
   }
-  // blockIdx of the block with that rank.
+  // blockIdx of the block with that rank; and of a block of the group, or cluster, with that number.
   void At(uint32_t rank, uint32_t* out) const;
+  void At(uint64_t cluster, uint32_t rank, uint32_t* out) const;
 };
 
 // Runs a warp until it waits or has ended.

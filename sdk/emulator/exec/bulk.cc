@@ -6,6 +6,7 @@
 #include "exec/bulk_access.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/global_races.h"
 #include "exec/warp.h"
 #include "exec/memory_ops.h"
 
@@ -21,6 +22,10 @@ void Store(Warp& warp, const Instruction& i, uint32_t lane, uint32_t bytes, cons
   const Access to = LocateOne(warp, i, lane, AccessKind::kWrite, bytes);
   CountBytes(warp, i, to.space, to.kind, to.address[lane], bytes);
   ReadForBulk(warp, i, lane, source);
+  if (GlobalChecked(warp, to.space)) {
+    BeginBulkWrite(warp, i, i.count == 0 ? AccessKind::kWrite : AccessKind::kAtomic, to.address[lane], bytes, lane,
+                   std::memcmp(to.host[lane], source.host[lane], bytes) == 0);
+  }
   if (i.count == 0) {
     std::memcpy(to.host[lane], source.host[lane], bytes);
   } else {
@@ -127,6 +132,7 @@ void RunBulkCopy(Warp& warp, const Instruction& i, uint32_t mask) {
       const Access barrier = LocateOne(warp, WithAddress(warp, i, 3, 1), lane, AccessKind::kWrite, 8, 8);
       if (source.space == Space::kShared && RacesChecked(warp, source.space))
         NeedFenced(warp, i, source.address[lane], bytes, lane);
+      if (GlobalChecked(warp, source.space)) CheckGlobal(warp, from, source, 0);
       BeginBulk(warp, i, lane, LocateOne(warp, i, lane, AccessKind::kWrite, bytes), barrier, source.host[lane],
                 nullptr);
     }
@@ -140,6 +146,8 @@ void RunCommitBulks(Warp& warp, const Instruction& /*i*/, uint32_t mask) {
 }
 
 void RunWaitForBulks(Warp& warp, const Instruction& i, uint32_t mask) {
+  if (!warp.bulk_writes.empty() && (i.flags & kRelaxed) == 0)
+    EndBulkWrites(warp, i, mask, static_cast<uint64_t>(i.displacement));
   const auto stays = [&](const BulkRead& read) {
     return (mask >> read.lane & 1) == 0 || read.group + i.displacement >= warp.bulk_groups[read.lane];
   };

@@ -47,10 +47,13 @@ uint64_t InWindow(const Warp& warp, const Instruction& instruction, uint32_t lan
 }  // namespace
 
 void Block::At(uint32_t rank, uint32_t* out) const {
+  if (launch->cooperative) return At(rank, 0, out);  // of clusters of one block
+  At(linear, rank, out);
+}
+
+void Block::At(uint64_t cluster, uint32_t rank, uint32_t* out) const {
   const Launch& as = *launch;
-  uint64_t cluster = linear;
   uint32_t in_cluster = rank;
-  if (as.cooperative) cluster = rank, in_cluster = 0;  // of clusters of one block
   for (int i = 0; i < 3; ++i) {
     const uint32_t clusters = as.grid[i] / as.cluster[i];
     out[i] = static_cast<uint32_t>(cluster % clusters) * as.cluster[i] + in_cluster % as.cluster[i];

@@ -5,6 +5,7 @@
 
 #include "exec/counts.h"
 #include "exec/fault.h"
+#include "exec/global_races.h"
 #include "exec/warp.h"
 #include "exec/memory_ops.h"
 
@@ -118,6 +119,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
     if (copy.given != 0) {
       Locate(warp, from, sources, &one, &read);
       copy.from = read.host[lane];
+      if (GlobalChecked(warp, read.space)) CheckGlobal(warp, from, read, 0);
     }
     // Lanes that copy the same to the same place do what one does.
     const bool repeated = std::any_of(warp.copies.begin(), warp.copies.end(), [&](const Copy& other) {

@@ -3,6 +3,7 @@
 
 #include "exec/access.h"
 #include "exec/counts.h"
+#include "exec/global_races.h"
 #include "exec/warp.h"
 #include "exec/memory_ops.h"
 #include "exec/row_access.h"
@@ -48,6 +49,10 @@ bool LoadRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* sl
   row.bytes = uint32_t{i.bytes} * i.count;
   if (moves.load == nullptr || !FindRowAccess(warp, i, mask, &row)) return false;
   if (RacesChecked(warp, row.space)) CheckRowRaces(warp, i, row, 0);
+  if (GlobalChecked(warp, row.space)) {
+    if ((i.flags & kStrong) != 0) return false;
+    CheckGlobalRow(warp, i, row, nullptr);
+  }
   moves.load(row.lanes, slots, warp.registers);
   return true;
 }
@@ -58,18 +63,21 @@ bool StoreRow(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* s
   row.kind = AccessKind::kWrite;
   row.bytes = uint32_t{i.bytes} * i.count;
   if (moves.store == nullptr || !FindRowAccess(warp, i, mask, &row)) return false;
-  if (RacesChecked(warp, row.space)) {
+  const bool global = GlobalChecked(warp, row.space);
+  if (global && (i.flags & kStrong) != 0) return false;
+  if (global || RacesChecked(warp, row.space)) {
     if (row.lanes.step == 0 && (mask & (mask - 1)) != 0) return false;  // each lane sees what the one before it wrote
     alignas(16) uint8_t bytes[kLanes * 16];
     Lanes to = row.lanes;
     to.host = bytes;
     moves.store(to, slots, warp.registers);
     uint32_t same = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
+    if (global) CheckGlobalRow(warp, i, row, bytes);
+    for (uint32_t left = global ? 0 : mask; left != 0; left &= left - 1) {
       const uint64_t offset = row.lanes.Offset(First(left));
       if (std::memcmp(bytes + offset, row.lanes.host + offset, row.bytes) == 0) same |= left & -left;
     }
-    CheckRowRaces(warp, i, row, same);
+    if (!global) CheckRowRaces(warp, i, row, same);
   }
   moves.store(row.lanes, slots, warp.registers);
   WroteRow(warp, row);
@@ -91,6 +99,7 @@ __attribute__((noinline)) void LoadEach(Warp& warp, const Instruction& i, uint32
         if ((access.mask >> l & 1) != 0) CheckRaces(warp, i, access, l, false);
       }
     }
+    if (GlobalChecked(warp, access.space)) CheckGlobal(warp, i, access, 0);
     for (uint32_t e = 0; e < i.count; ++e) SetTaint(warp, slots[e], access.mask, access.unwritten);
     for (uint32_t l = 0; l < kLanes; ++l) {
       if ((access.mask >> l & 1) == 0) continue;
@@ -102,6 +111,7 @@ __attribute__((noinline)) void LoadEach(Warp& warp, const Instruction& i, uint32
         }
       }
     }
+    if (GlobalChecked(warp, access.space)) AcquireGlobal(warp, i, access);
   }
 }
 
@@ -120,13 +130,24 @@ __attribute__((noinline)) void StoreEach(Warp& warp, const Instruction& i, uint3
       tainted |= Tainted(warp, slots[e]) & access.mask;
     }
     const bool races = RacesChecked(warp, access.space);
-    for (uint32_t l = 0; l < kLanes; ++l) {
-      if ((access.mask >> l & 1) == 0) continue;
-      uint8_t bytes[64];
+    uint8_t bytes[64];
+    const auto collect = [&](uint32_t l) {
       for (uint32_t e = 0; e < i.count; ++e) {
         const uint64_t value = GetLane(warp.registers + slots[e], i.wide, l);
         std::memcpy(bytes + size_t{e} * i.bytes, &value, i.bytes);
       }
+    };
+    if (GlobalChecked(warp, access.space)) {
+      uint32_t same = 0;
+      for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+        collect(First(left));
+        if (std::memcmp(bytes, access.host[First(left)], access.bytes) == 0) same |= left & -left;
+      }
+      CheckGlobal(warp, i, access, same);
+    }
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      if ((access.mask >> l & 1) == 0) continue;
+      collect(l);
       if (races) CheckRaces(warp, i, access, l, std::memcmp(bytes, access.host[l], access.bytes) == 0);
       std::memcpy(access.host[l], bytes, access.bytes);
     }

@@ -31,6 +31,8 @@ void RunMBarrier(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunInitFence(Warp& warp, const Instruction& instruction, uint32_t mask);
 // fence.proxy.async: the async proxy sees what the thread has seen.
 void RunProxyFence(Warp& warp, const Instruction& instruction, uint32_t mask);
+// membar and fence, of a scope wider than the block's.
+void RunFence(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunPendingCount(Warp& warp, const Instruction& instruction, uint32_t mask);
 // mapa and getctarank: operands 0 destination, 1 address, 2 rank.
 void RunMapRank(Warp& warp, const Instruction& instruction, uint32_t mask);

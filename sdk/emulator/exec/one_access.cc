@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "exec/access.h"
+#include "exec/global_races.h"
 #include "exec/warp.h"
 
 namespace kernpack::emulator {
@@ -87,6 +88,11 @@ bool LoadOne(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* sl
   Found found;
   if (!Find(warp, i, mask, &found)) return false;
   const Region& region = *found.region;
+  if (warp.block->global != nullptr) {
+    if ((i.flags & kStrong) != 0) return false;
+    CheckGlobalBytes(warp, i, AccessKind::kRead, region.begin + found.offset, uint64_t{i.bytes} * i.count, First(mask),
+                     false);
+  }
   if (found.has_bits && !AllWritten(region.written, found.offset, uint64_t{i.bytes} * i.count)) return false;
   return ByBytes(i.bytes,
                  [&](auto type) { Load<decltype(type)>(warp, i, First(mask), slots, region.data + found.offset); });
@@ -95,8 +101,17 @@ bool LoadOne(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* sl
 bool StoreOne(Warp& warp, const Instruction& i, uint32_t mask, const uint32_t* slots) {
   Found found;
   if (!Find(warp, i, mask, &found) || found.region->read_only) return false;
+  uint8_t* const to = found.region->data + found.offset;
+  if (warp.block->global != nullptr && (i.flags & kStrong) != 0) return false;
   const bool stored = ByBytes(i.bytes, [&](auto type) {
-    Store<decltype(type)>(warp, i, First(mask), slots, found.region->data + found.offset);
+    if (warp.block->global != nullptr) {
+      const uint64_t bytes = uint64_t{i.bytes} * i.count;
+      uint8_t fresh[64];
+      Store<decltype(type)>(warp, i, First(mask), slots, fresh);
+      CheckGlobalBytes(warp, i, AccessKind::kWrite, found.region->begin + found.offset, bytes, First(mask),
+                       std::memcmp(fresh, to, bytes) == 0);
+    }
+    Store<decltype(type)>(warp, i, First(mask), slots, to);
   });
   if (stored && found.has_bits) MarkWritten(found.region->written, found.offset, uint64_t{i.bytes} * i.count);
   return stored;

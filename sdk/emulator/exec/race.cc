@@ -10,7 +10,7 @@ void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers,
   words_.resize((shared_bytes + 3) / 4);
   if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
   together_ = warps / clusters;
-  wide_ = 2 * together_;
+  wide_ = 3 * together_;
   seen_.assign(size_t{warps} * wide_, 0);
   arrived_.assign((size_t{barriers} + 2 * clusters) * wide_, 0);
   barriers_ = barriers;
@@ -67,12 +67,15 @@ void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
   Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * wide_);
 }
 
-void RaceShadow::FenceProxy(const Warp& warp) {
+void RaceShadow::FenceProxy(const Warp& warp) { Fence(warp, together_); }
+
+void RaceShadow::FenceGlobal(const Warp& warp) { Fence(warp, 2 * together_); }
+
+void RaceShadow::Fence(const Warp& warp, uint32_t part) {
   if (seen_.empty()) return;
   uint32_t* const own = seen_.data() + size_t{warp.index} * wide_;
-  for (uint32_t other = 0; other < together_; ++other)
-    own[together_ + other] = std::max(own[together_ + other], own[other]);
-  own[together_ + (warp.index - warp.cluster_first)] = warp.clock;
+  for (uint32_t other = 0; other < together_; ++other) own[part + other] = std::max(own[part + other], own[other]);
+  own[part + (warp.index - warp.cluster_first)] = warp.clock;
 }
 
 void RaceShadow::MarkAsync(uint64_t offset, uint64_t bytes) {

@@ -5,7 +5,8 @@
 // A warp that only arrives at a barrier hands over its clock and takes no other.
 //
 // Copies in bulk and wgmma read memory through the async proxy, which sees a write only after fence.proxy.async. So there is a second
-// clock of each warp, which the fence sets to the first, and which is handed over in the same way.
+// clock of each warp, which the fence sets to the first, and which is handed over in the same way. A third one tells until when writes are
+// fenced for other blocks (fence.acq_rel.gpu): a strong write to global memory hands over no more than that.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_RACE_H_
 
@@ -36,8 +37,15 @@ class RaceShadow {
   void Arrive(const Warp& warp, uint32_t barrier);
   // True if an access of a thread at a clock of its warp is ordered before the current access of this warp.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
-  // How many clocks `to` and `from` have: two for each warp of a cluster, what has been seen and what is fenced.
+  // How many clocks `to` and `from` have: three for each warp of a cluster, what has been seen, what is fenced for the async proxy, and
+  // what is fenced for other blocks.
   uint32_t clocks() const { return wide_; }
+  uint32_t together() const { return together_; }  // warps of a cluster
+  // A fence of wider scope than the block's: what the warp has seen may be handed over to other blocks.
+  void FenceGlobal(const Warp& warp);
+  // The clocks of the warps of the cluster that the warp has seen pass, and those until which their writes are fenced for other blocks.
+  const uint32_t* GetSeen(const Warp& warp) const { return seen_.data() + size_t{warp.index} * wide_; }
+  const uint32_t* GetGlobalFenced(const Warp& warp) const { return GetSeen(warp) + size_t{2} * together_; }
   // fence.proxy.async: the async proxy sees the writes that the warp has seen.
   void FenceProxy(const Warp& warp);
   // The async proxy has written these bytes, which needs no fence to be read by it.
@@ -89,16 +97,18 @@ class RaceShadow {
   std::unique_ptr<Readers[]> readers_;
   std::vector<uint32_t>
       seen_;  // [warp][other of its cluster]: the clock of `other` that it has seen pass; then, in the same order,
-  // the clock until which the writes of `other` are fenced for the async proxy
+  // the clock until which the writes of `other` are fenced for the async proxy, and for other blocks
   std::vector<uint32_t>
       arrived_;  // [barrier][warp of the cluster]: the clocks that arrivals have handed over since it last opened; at the end
   // for each cluster that, and the clocks with which it last opened
   uint32_t barriers_ = 0;
-  uint32_t wide_ = 0;  // twice `together_`
+  uint32_t wide_ = 0;  // three times `together_`
   uint32_t together_ = 0;  // warps of a cluster: others have no memory in common with them
   uint32_t block_ = 0;  // how many there were
 
   Word* At(uint64_t index);
+  // What the warp has seen counts as fenced, in the clocks that begin at `part`.
+  void Fence(const Warp& warp, uint32_t part);
   void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
   // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.
   uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word, bool* of_warp) const;

@@ -10,6 +10,7 @@
 #include "exec/block.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/global_races.h"
 #include "exec/progress.h"
 #include "exec/warp.h"
 
@@ -138,7 +139,8 @@ bool OfBlock(Special special) {
 // One thread of the host: a block's storage, used again for each block that it runs.
 class Worker {
  public:
-  Worker(const Launch& launch, Clock::time_point deadline, const std::atomic<bool>* stop) : launch_(launch) {
+  Worker(const Launch& launch, Clock::time_point deadline, const std::atomic<bool>* stop, ReleaseGraph* graph)
+      : launch_(launch) {
     const Program& program = *launch.program;
     block_.launch = &launch;
     block_.program = &program;
@@ -159,6 +161,11 @@ class Worker {
     block_.registers.resize(uint64_t{program.register_bytes} * all + 64);
     block_.arrivals.resize(size_t{kBarriers} * block_.blocks);
     block_.warps.resize(all);
+    if (launch.checks.global_races) {
+      const uint32_t units = block_.blocks / launch.cluster_blocks();
+      global_ = std::make_unique<GlobalRaces>(graph, units, all / units);
+      block_.global = global_.get();
+    }
     auto* base = block_.registers.data();
     base += (64 - reinterpret_cast<uintptr_t>(base) % 64) % 64;
     for (uint32_t w = 0; w < all; ++w) {
@@ -216,6 +223,7 @@ class Worker {
   const Launch& launch_;
   Block block_;
   std::unique_ptr<Counts> counts_;
+  std::unique_ptr<GlobalRaces> global_;
   std::mt19937_64 random_;
   uint64_t rounds_ = 0;
   Progress progress_;
@@ -240,7 +248,8 @@ class Worker {
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;
-    if (launch_.checks.races) {
+    if (global_ != nullptr) global_->Reset(static_cast<uint32_t>(linear));
+    if (launch_.checks.races || global_ != nullptr) {
       block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()),
                          static_cast<uint32_t>(block_.arrivals.size()), block_.blocks / launch_.cluster_blocks());
     }
@@ -249,6 +258,7 @@ class Worker {
       warp.taint.clear();
       warp.copies.clear();
       warp.bulk_reads.clear();
+      warp.bulk_writes.clear();
       std::fill(std::begin(warp.copy_groups), std::end(warp.copy_groups), 0U);
       std::fill(std::begin(warp.bulk_groups), std::end(warp.bulk_groups), 0U);
       warp.clock = 1;
@@ -317,13 +327,14 @@ Statistics Run(const Launch& launch) {
   const auto begin = Clock::now();
   const auto deadline =
       begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(launch.seconds));
-  Worker worker(launch, deadline, &shared.stop);
+  ReleaseGraph graph;
+  Worker worker(launch, deadline, &shared.stop, &graph);
   const auto alone = begin + kAlone;
   Take(&worker, &shared, &alone);
   std::vector<std::thread> threads;
   std::vector<std::unique_ptr<Worker>> others;
   for (uint32_t i = 1; i < launch.workers && shared.next + i < shared.blocks && !shared.stop; ++i) {
-    others.push_back(std::make_unique<Worker>(launch, deadline, &shared.stop));
+    others.push_back(std::make_unique<Worker>(launch, deadline, &shared.stop, &graph));
     threads.emplace_back(Take, others.back().get(), &shared, nullptr);
   }
   Take(&worker, &shared, nullptr);

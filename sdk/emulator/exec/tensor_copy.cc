@@ -7,6 +7,7 @@
 #include "exec/bulk_access.h"
 #include "exec/clusters.h"
 #include "exec/fault.h"
+#include "exec/global_races.h"
 #include "exec/memory_ops.h"
 #include "exec/tensor_box.h"
 
@@ -16,14 +17,18 @@ namespace {
 constexpr uint32_t kBoxAlign = 128;  // of a box in shared memory
 
 // The box, as it is to lie in shared memory from `begin` on.
-std::vector<uint8_t> CollectBox(const TensorBox& box, uint64_t begin) {
+std::vector<uint8_t> CollectBox(Warp& warp, const Instruction& i, uint32_t lane, const TensorBox& box, uint64_t begin) {
   const uint32_t bytes = box.element().bytes;
   std::vector<uint8_t> out(box.bytes()), row(box.row_bytes());
   const uint64_t fill = box.Fill();
   box.ForRows([&](const TensorRow& of) {
     for (uint32_t at = 0; at < row.size(); at += bytes) std::memcpy(row.data() + at, &fill, bytes);
     const uint32_t inside = (of.last - of.first) * bytes;
-    if (inside != 0) std::memcpy(row.data() + of.first * bytes, box.Global(of.address, inside, false), inside);
+    if (inside != 0) {
+      std::memcpy(row.data() + of.first * bytes, box.Global(of.address, inside, false), inside);
+      if (GlobalChecked(warp, Space::kGlobal))
+        CheckGlobalBytes(warp, i, AccessKind::kRead, of.address, inside, lane, false);
+    }
     for (uint32_t at = 0; at < row.size(); at += kBulkUnit)
       std::memcpy(out.data() + box.Place(begin, of.offset + at), row.data() + at, kBulkUnit);
   });
@@ -50,7 +55,8 @@ void LoadBox(Warp& warp, const Instruction& i, uint32_t lane) {
   const Instruction to = WithAddress(warp, i, 2, 1), barrier = WithAddress(warp, i, 3, 2);
   uint64_t addresses[kLanes];
   Addresses(warp, to, addresses);
-  const auto data = std::make_shared<const std::vector<uint8_t>>(CollectBox(box, addresses[lane] % kRankUnit));
+  const auto data =
+      std::make_shared<const std::vector<uint8_t>>(CollectBox(warp, i, lane, box, addresses[lane] % kRankUnit));
   const auto begin = [&](uint32_t rank) {
     const Access there = InBlock(warp, barrier, lane, rank, 8, 8);
     BeginBulk(warp, i, lane, InBlock(warp, to, lane, rank, box.bytes(), kBoxAlign), there, nullptr, data);
@@ -92,6 +98,10 @@ void StoreBox(Warp& warp, const Instruction& i, uint32_t lane) {
       std::memcpy(row.data() + at, source.host[lane] + box.Place(begin, of.offset + at), kBulkUnit);
     uint8_t* const to = box.Global(of.address, inside, true);
     const uint8_t* const from = row.data() + of.first * box.element().bytes;
+    if (GlobalChecked(warp, Space::kGlobal)) {
+      BeginBulkWrite(warp, i, i.variant == 0 ? AccessKind::kWrite : AccessKind::kAtomic, of.address, inside, lane,
+                     std::memcmp(to, from, inside) == 0);
+    }
     if (i.variant == 0) {
       std::memcpy(to, from, inside);
     } else {

@@ -51,6 +51,15 @@ struct BulkRead {
   AsyncReads::Id read;
 };
 
+// A copy in bulk to global memory, which others may see until its thread has waited for it.
+struct BulkWrite {
+  uint32_t lane = 0;
+  uint32_t group = 0;  // of its thread, from 0
+  uint32_t statement = 0;
+  bool updates = false;
+  uint64_t address = 0, bytes = 0;
+};
+
 // The last wait of a warp, which may go on in a loop.
 struct WaitPlace {
   static constexpr uint64_t kProducts = ~uint64_t{0};
@@ -91,6 +100,7 @@ struct Warp {
   std::vector<Copy> copies;
   uint32_t copy_groups[kLanes] = {};  // that each thread has committed
   std::vector<BulkRead> bulk_reads;
+  std::vector<BulkWrite> bulk_writes;
   uint32_t bulk_groups[kLanes] = {};  // that each thread has committed
 
   GroupRegisters group_registers;

@@ -28,6 +28,7 @@ void Decoder::BulkGroups(const Mnemonic& mnemonic) {
   if (!commits) {
     if (Need(0).kind != Operand::Kind::kInteger || Need(0).value < 0) Refuse("expected a number of groups");
     out.displacement = Need(0).value;
+    if (mnemonic.Has("read")) out.flags |= kRelaxed;
   }
   Emit(out);
 }

@@ -22,6 +22,17 @@ void DropHints(Mnemonic* mnemonic) {
   for (const std::string_view part : drop) mnemonic->Take(part);
 }
 
+// Strength and scope of an access, before its hints are dropped.
+uint32_t GetOrder(const Mnemonic& mnemonic, bool atomic) {
+  const auto has = [&](auto... names) { return (mnemonic.Has(names) || ...); };
+  uint32_t flags = 0;
+  const bool releases = has("release", "acq_rel");
+  if (atomic || releases || has("volatile", "relaxed", "acquire", "mmio", "cv", "wt")) flags |= kStrong;
+  if (releases) flags |= kRelease;
+  if (has("cta", "cluster")) flags |= kBlockScope;
+  return flags;
+}
+
 }  // namespace
 
 Space Decoder::TakeSpace(Mnemonic* mnemonic, uint32_t* flags) const {
@@ -62,6 +73,8 @@ void Decoder::Address(const Operand& operand, Instruction* out) {
 
 void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
   Instruction out = Start();
+  out.flags = GetOrder(mnemonic, false);
+  if ((out.flags & kStrong) != 0) program_.has_strong = true;
   DropHints(&mnemonic);
   out.space = TakeSpace(&mnemonic, &out.flags);
   if (mnemonic.Take("v2")) out.count = 2;
@@ -115,6 +128,8 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
 
 void Decoder::Atomic(Mnemonic mnemonic, bool returns) {
   Instruction out = Start();
+  out.flags = GetOrder(mnemonic, true);
+  program_.has_strong = true;
   DropHints(&mnemonic);
   out.space = TakeSpace(&mnemonic, &out.flags);
   mnemonic.Take("ftz");
@@ -277,8 +292,17 @@ bool Decoder::Memory(Mnemonic mnemonic) {
     out.variant = kBuiltIn;
     return Emit(out), true;
   }
-  return opcode == "prefetch" || opcode == "prefetchu" || opcode == "membar" || opcode == "fence" ||
-         opcode == "discard" || opcode == "applypriority" || opcode == "createpolicy";
+  const bool orders = opcode == "membar" || opcode == "fence";
+  if (orders && !mnemonic.Has("proxy")) {
+    program_.has_strong = true;
+    if (mnemonic.Has("cta") || mnemonic.Has("cluster")) return true;
+    Instruction out = Start();
+    out.run = RunFence;
+    out.variant = kBuiltIn;
+    return Emit(out), true;
+  }
+  return orders || opcode == "prefetch" || opcode == "prefetchu" || opcode == "discard" || opcode == "applypriority" ||
+         opcode == "createpolicy";
 }
 
 }  // namespace kernpack::emulator

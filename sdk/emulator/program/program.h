@@ -57,6 +57,9 @@ enum Flags : uint32_t {
   kRelaxed = 262144,  // orders nothing
   kCluster = 131072,  // an address of any block of the cluster
   kGroupRegisters = 524288,  // names registers of wgmma
+  kStrong = 1U << 20,  // volatile, relaxed, acquire or release
+  kRelease = 1U << 21,
+  kBlockScope = 1U << 22,  // .cta or .cluster
   kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };
 
@@ -158,6 +161,7 @@ struct Program {
     uint32_t begin = 0, written = 0, count = 0;
   };
   bool has_groups = false;  // it has wgmma
+  bool has_strong = false;  // its threads may order each other by fences and strong accesses
   std::vector<Named> named;
   std::vector<uint32_t> named_slots;
   std::vector<Constant> constants;

@@ -11,6 +11,7 @@
 
 #include "exec/block.h"
 #include "exec/fault.h"
+#include "exec/global_shadow.h"
 #include "gpu.h"
 #include "ptx/syntax.h"
 
@@ -31,7 +32,8 @@ class TestMemory : public AddressSpace {
     Buffer& buffer = buffers_.emplace_back();
     buffer.bytes.resize(bytes);
     buffer.written.resize(bytes / 8 + 1);
-    buffer.region = {next_, bytes, buffer.bytes.data(), buffer.written.data(), false};
+    buffer.sectors.resize(CountSectors(next_, bytes));
+    buffer.region = {next_, bytes, buffer.bytes.data(), buffer.written.data(), false, buffer.sectors.data()};
     next_ += (bytes + 4096) / 256 * 256;
     return buffer.region.begin;
   }
@@ -58,6 +60,7 @@ class TestMemory : public AddressSpace {
  private:
   struct Buffer {
     std::vector<uint8_t> bytes, written;
+    std::vector<SectorShadow> sectors;
     Region region;
   };
   std::deque<Buffer> buffers_;
@@ -110,6 +113,7 @@ inline std::string RunText(const std::string& text, const TestMemory& memory, co
     launch.dynamic_shared = shape.shared;
     launch.parameters = reinterpret_cast<const uint8_t*>(parameters.data());
     launch.memory = &memory;
+    launch.checks.global_races = true;
     launch.seconds = shape.seconds;
     launch.mma_order = shape.mma_order;
     launch.cluster[0] = shape.cluster;

@@ -342,9 +342,22 @@ TEST(TensorStore, IsOverAfterTheWait) {
   const uint64_t out = memory.Room(512), to = memory.Add(Numbers(1280)), map = memory.Add(MakeMap(kWords, to));
   const std::string body =
       kFillBox + kFence +
-      First(Store({3, 1}) + "cp.async.bulk.commit_group;" + Store({3, 2}) +
+      First(Store({3, 1}) + "cp.async.bulk.commit_group;" + Store({19, 2}) +
             "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; st.shared.u32 [s+8], 0;");
   EXPECT_EQ(RunText(WithTensor(2, body), memory, {out, map}, {1, 64}), "");
+}
+
+// Nothing says which of two stores to one place comes last.
+TEST(TensorStore, ThatOverlapsOneThatIsUnderWay) {
+  TestMemory memory;
+  const uint64_t out = memory.Room(512), to = memory.Add(Numbers(1280)), map = memory.Add(MakeMap(kWords, to));
+  const std::string both = Store({3, 1}) + "cp.async.bulk.commit_group;WAIT" + Store({3, 2}) + kAwaitStore;
+  for (const bool waits : {true, false}) {
+    std::string body = both;
+    body.replace(body.find("WAIT"), 4, waits ? "cp.async.bulk.wait_group 0;" : "");
+    const std::string said = RunText(WithTensor(2, kFillBox + kFence + First(body)), memory, {out, map}, {1, 64});
+    EXPECT_EQ(said.find("a copy that its thread hasn't waited for") != std::string::npos, !waits) << said;
+  }
 }
 
 }  // namespace

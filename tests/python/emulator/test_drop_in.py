@@ -169,7 +169,7 @@ def test_what_a_program_needed_is_gone_afterwards() -> None:
         ((), "expected a command after --, such as: run -- python my_program.py"),
         (
             ("--check", "speed", "--", "true"),
-            "--check: expected races and init, separated by a comma, or none; got 'speed'",
+            "--check: expected some of races, global, init, separated by commas, or none; got 'speed'",
         ),
         (
             ("--device", "sm_90,h100", "--", "true"),

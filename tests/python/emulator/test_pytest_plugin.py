@@ -103,7 +103,7 @@ def test_processes_of_xdist_write_into_one_report(tmp_path: Path) -> None:
 def test_a_wrong_option_is_refused(tmp_path: Path) -> None:
     for option, said in {
         "--emulator-device=h100": "--emulator-device: expected architectures such as sm_90, separated by commas; got 'h100'",
-        "--emulator-check=speed": "--emulator-check: expected races and init, separated by a comma, or none; got 'speed'",
+        "--emulator-check=speed": "--emulator-check: expected some of races, global, init, separated by commas, or none; got 'speed'",
         "--emulator-report=none/report.json": "report: can't write to none/report.json: No such file or directory",
     }.items():
         ran = _pytest(option, folder=tmp_path)
