@@ -5,7 +5,7 @@
 #   [CUDA_ARCHITECTURES <n>...]    machine code for each, 80 90 100 say, and PTX of the lowest and highest for all others from the lowest on
 #   [DEVICE_CODE <file>...]        code for devices, rows.cl say, whose bytes sources get from "rows.cl.h" (device_code::rows_cl)
 #   [CUDA_JIT <file>...]           CUDA C++ that NVRTC compiles on the machine that runs it (kernpack_cuda_jit.cmake): rows.cu.h has rows.cu
-#   [OUTPUT_NAME <name>]           file name without .so; default: <target>
+#   [OUTPUT_NAME <name>]           file name without .so or .dll; default: <target>
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
 #   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
 #                                  libraries of other wheels, too: nvidia::cublas (kernpack_wheel_library.cmake)
@@ -54,6 +54,10 @@ function(kernpack_add_module target)
     message(FATAL_ERROR "kernpack_add_module(${target}): VARIANT_SOURCES needs VARIANTS, for example x86-64-v2 x86-64-v3")
   endif()
 
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "MSVC" OR CMAKE_C_COMPILER_ID STREQUAL "MSVC")
+    message(FATAL_ERROR "kernpack_add_module(${target}): MSVC's cl isn't supported; compile with zig (pip install ziglang) or clang")
+  endif()
+
   add_library(${target} MODULE ${KP_SOURCES})
   kernpack_wheel_libraries_(${target})
   kernpack_module_settings_(${target})
@@ -64,8 +68,7 @@ function(kernpack_add_module target)
   kernpack_support_(${target})
   kernpack_content_hash_(${target} ${KP_SOURCES} ${KP_VARIANT_SOURCES} ${KP_DEVICE_CODE} ${KP_CUDA_JIT})
 
-  list(JOIN KERNPACK_VERSION_SCRIPT_FLAGS "\" \"" script)
-  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS} "SHELL:\"${script}\"")
+  kernpack_link_flags_(${target})
   get_directory_property(options COMPILE_OPTIONS)
   if("${options} ${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize=")
     target_link_options(${target} PRIVATE -Wl,-z,undefs) # clang puts sanitizer runtimes into the executable only
@@ -74,13 +77,27 @@ function(kernpack_add_module target)
   if(KP_OUTPUT_NAME)
     set(name ${KP_OUTPUT_NAME})
   endif()
-  set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
                                              LINK_DEPENDS "${KERNPACK_CMAKE_DIR}/kernpack_module.map")
+  if(WIN32)
+    set_target_properties(${target} PROPERTIES SUFFIX ".dll")
+  else()
+    set_target_properties(${target} PROPERTIES SUFFIX ".so")
+  endif()
   kernpack_check_module_(${target})
   if(KP_DESTINATION)
     install(TARGETS ${target} LIBRARY DESTINATION ${KP_DESTINATION})
     set_target_properties(${target} PROPERTIES KERNPACK_DESTINATION ${KP_DESTINATION}) # for what belongs to the module
   endif()
+endfunction()
+
+function(kernpack_link_flags_ target)
+  if(WIN32)
+    target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_WINDOWS_LINK_FLAGS})
+    return()
+  endif()
+  list(JOIN KERNPACK_VERSION_SCRIPT_FLAGS "\" \"" script)
+  target_link_options(${target} PRIVATE ${KERNPACK_LINK_ONLY_FLAGS} ${KERNPACK_LINK_FLAGS} "SHELL:\"${script}\"")
 endfunction()
 
 # Sets the compile options of a module's own objects and of the objects of its variants. Reads the caller's KP_ arguments.
@@ -92,11 +109,15 @@ function(kernpack_module_settings_ target)
   if(CXX IN_LIST languages)
     target_compile_features(${target} PRIVATE cxx_std_17)
   endif()
+  set(flags ${KERNPACK_COMPILE_FLAGS})
+  if(WIN32)
+    set(flags ${KERNPACK_WINDOWS_COMPILE_FLAGS})
+  endif()
   set(cxx $<COMPILE_LANGUAGE:CXX>)
   set(host $<COMPILE_LANGUAGE:C,CXX>)
   target_compile_options(
     ${target}
-    PRIVATE "$<${host}:${KERNPACK_COMPILE_FLAGS}>"
+    PRIVATE "$<${host}:${flags}>"
             "$<${cxx}:${KERNPACK_CXX_COMPILE_FLAGS}>"
             "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${KERNPACK_GNU_COMPILE_FLAGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC,-fvisibility=hidden>"
@@ -184,7 +205,8 @@ function(kernpack_variants_ target)
       set(triple " -mtriple=aarch64-linux-gnu")
     else()
       list(TRANSFORM features PREPEND -m OUTPUT_VARIABLE options)
-      list(PREPEND options -march=${cpu})
+      string(REPLACE "-" "_" zig_cpu ${cpu})
+      list(PREPEND options $<IF:$<BOOL:${KERNPACK_ZIG}>,-march=${zig_cpu},-march=${cpu}>)
       set(processor " -mcpu=${cpu}")
       set(triple "")
     endif()

@@ -30,6 +30,11 @@ set(KERNPACK_LINK_FLAGS
     -Wl,--no-undefined
     -Wl,--exclude-libs,ALL)
 
+# The same for Windows, by clang or zig. All code is position-independent there, the libraries of C++ become a part of the module, and
+# dllexport alone says which symbols it exports. A link for wheels takes no debug information along, whose path would be in the module.
+set(KERNPACK_WINDOWS_COMPILE_FLAGS -fvisibility=hidden -ffunction-sections -fdata-sections)
+set(KERNPACK_WINDOWS_LINK_FLAGS -s -Wl,--gc-sections)
+
 # The symbols that a module exports. A separate option for the linker: -Wl, would take a path apart at its commas.
 set(KERNPACK_VERSION_SCRIPT_FLAGS -Xlinker "--version-script=${KERNPACK_CMAKE_DIR}/kernpack_module.map")
 

@@ -108,11 +108,8 @@ def test_paths_of_the_build_machine_are_noted(build: Build) -> None:
     ],
 )
 def test_the_folder_to_map_is_that_of_the_paths(found: bytes, folder: str) -> None:
-    rodata = SimpleNamespace(data=lambda: found)
-    elf = SimpleNamespace(
-        get_section_by_name=lambda name: rodata if name == ".rodata" else None, iter_segments=lambda _: iter(())
-    )
-    image = cast(Any, SimpleNamespace(elf=elf, is_x86_64=False))
+    rodata = SimpleNamespace(name=".rodata", data=lambda: found)
+    image = cast(Any, SimpleNamespace(faults=lambda: iter(()), sections=lambda: iter([rodata]), is_x86_64=False))
     (note,) = binary.findings(image)
     assert note.text.endswith(f"; compile with -ffile-prefix-map={folder}=.")
 

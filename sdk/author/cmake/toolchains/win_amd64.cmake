@@ -14,10 +14,8 @@ set(CMAKE_RC_COMPILER "${KERNPACK_ZIG}")
 # The archiver of the machine that builds may not know the format.
 set(CMAKE_AR "${KERNPACK_ZIG}")
 set(CMAKE_RANLIB "${KERNPACK_ZIG}")
+set(CMAKE_USER_MAKE_RULES_OVERRIDE "${CMAKE_CURRENT_LIST_DIR}/zig_archiver.cmake")
 foreach(language IN ITEMS C CXX)
-  set(CMAKE_${language}_ARCHIVE_CREATE "\"${KERNPACK_ZIG}\" ar qcD <TARGET> <OBJECTS>")
-  set(CMAKE_${language}_ARCHIVE_APPEND "\"${KERNPACK_ZIG}\" ar qD <TARGET> <OBJECTS>")
-  set(CMAKE_${language}_ARCHIVE_FINISH "\"${KERNPACK_ZIG}\" ranlib <TARGET>")
   # zig writes debug information into a file beside the module unless told not to.
   set(CMAKE_${language}_FLAGS_RELEASE_INIT -g0)
 endforeach()

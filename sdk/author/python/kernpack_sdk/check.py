@@ -17,13 +17,15 @@ from typing import Any
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 
-from kernpack_sdk import abi, archive, elf, hosts, needs
+from kernpack_sdk import abi, archive, hosts, needs, pe, shared_object
 from kernpack_sdk.audit import Finding, Image, binary, kernels, package, private_keys, sbom, tables, torch_requirement
 from kernpack_sdk.budget import shown
 
 # A module may need the C and C++ run-time libraries, by these names, and nothing else.
 RUNTIME_LIBRARIES = re.compile(
     r"^(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-(x86-64|aarch64))\.so(\.\d+)?$"
+    # Windows itself has these; Python brings vcruntime140.
+    r"|^(?i:kernel32|ntdll|advapi32|bcrypt|ucrtbase|msvcrt|api-ms-win-(crt|core)-[\w-]+|vcruntime140(_1)?)\.dll$"
 )
 MODULE_EXPORTS = re.compile(r"^(kp_module_v\d+$|__tvm_ffi_[a-z_])")
 BACKEND_EXPORTS = re.compile(r"^kp_backend_v\d+$")
@@ -44,7 +46,7 @@ def audit_file(path: Path) -> list[Finding]:
 
 
 def _ours(path: Path) -> list[Finding]:
-    so = elf.read(path)
+    so = shared_object.read(path)
     if refusal := abi.refusal(so.exports):
         return [Finding(refusal)]
     with Image(path) as image:
@@ -73,13 +75,14 @@ def _read(path: Path, audit: Callable[[Path], list[Finding]]) -> list[Finding]:
         return [Finding(f"is damaged ({type(error).__name__}: {error}); build it again")]
 
 
-def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
+def _of_ours(so: shared_object.SharedObject, image: Image) -> list[Finding]:
     """A module that lacks KP_MODULE exports its functions' aliases alone."""
     problems = _of_backend(so) if abi.is_backend(so.exports) else _of_module(so)
     problems += [
         f"has the run path {p}; expected none, or one under $ORIGIN" for p in so.runpath if not p.startswith("$ORIGIN")
     ]
-    if not so.full_relro:
+    problems += [f"is not linked with -Wl,{option}" for option in so.unprotected]
+    if not so.full_relro and not so.is_pe:
         problems.append("is not linked with -z relro -z now")
     if so.executable_stack and not image.has_stack_header:
         problems.append("doesn't mark its stack as not executable; link with -Wl,-z,noexecstack")
@@ -87,7 +90,7 @@ def _of_ours(so: elf.SharedObject, image: Image) -> list[Finding]:
     return [*map(Finding, problems), *beyond]
 
 
-def _of_module(so: elf.SharedObject) -> list[str]:
+def _of_module(so: shared_object.SharedObject) -> list[str]:
     known = {need.library for need in needs.of_object(so)}
     problems = [
         f"exports {name}; a module exports kp_module_v1 and __tvm_ffi_<name> only"
@@ -111,7 +114,7 @@ _OPENMP = (
 )
 
 
-def _of_backend(so: elf.SharedObject) -> list[str]:
+def _of_backend(so: shared_object.SharedObject) -> list[str]:
     """It may need any library: a driver's, say."""
     return [
         f"exports {name}; a backend plugin exports kp_backend_v1 only"
@@ -136,14 +139,14 @@ def _exports(path: Path, pattern: re.Pattern[str]) -> bool:
         content = path.read_bytes()
         if not any(name in content for name in _NAMES):  # most files of a large wheel, and at once
             return False
-        return any(pattern.match(name) for name in elf.read(path).exports)
+        return any(pattern.match(name) for name in shared_object.read(path).exports)
     except ValueError:
         return False
 
 
 def _shared_objects(folder: Path) -> list[Path]:
     """Those of an unpacked wheel that are looked at."""
-    return [p for p in sorted(folder.rglob("*.so")) if is_kernel_module(p) or is_backend_plugin(p)]
+    return [p for p in shared_object.below(folder) if is_kernel_module(p) or is_backend_plugin(p)]
 
 
 def platform_tag(wheel: Path) -> str:
@@ -188,14 +191,14 @@ def _noted_libraries(wheel: Path) -> set[str]:
     """The libraries of other wheels that the modules of a wheel declare."""
     with tempfile.TemporaryDirectory() as folder:
         archive.unpack(wheel, Path(folder))
-        modules = [path for path in Path(folder).rglob("*.so") if is_kernel_module(path)]
+        modules = [path for path in shared_object.below(Path(folder)) if is_kernel_module(path)]
         return {need.library for module in modules for need in _needs_of(module)}
 
 
 def _needs_of(path: Path) -> list[needs.Need]:
     """None of a damaged file, which is reported where files are read."""
     try:
-        return needs.of_object(elf.read(path))
+        return needs.of_object(shared_object.read(path))
     except (ValueError, *DAMAGED):
         return []
 
@@ -273,6 +276,8 @@ def _platform(about: package.Wheel) -> list[str]:
         return [str(error).removeprefix(f"{about.path.name}: ")]
     if any(covers(claimed, true) for claimed in about.platform.split(".")):
         return []
+    if true.startswith("win_"):
+        return [f"tagged {about.platform}, but its code is for {true}; set the tag with `python -m wheel tags`"]
     return [
         f"tagged {about.platform}, but its code needs at least {true}; `auditwheel show` names the symbols that need it"
     ]
@@ -280,7 +285,28 @@ def _platform(about: package.Wheel) -> list[str]:
 
 def true_tag(wheel: Path, is_ours: bool) -> str:
     """Other projects load libraries of other wheels by their own means: then only the symbols' versions count."""
+    if windows := windows_tag(wheel):
+        return windows
     return platform_tag(wheel) if is_ours else symbol_tag(wheel)
+
+
+def windows_tag(wheel: Path) -> str | None:
+    """The platform tag of a wheel whose binaries are all for Windows, on one kind of processor; None where none is for Windows.
+    ValueError where they are for several platforms."""
+    found: dict[str | None, str] = {}
+    with zipfile.ZipFile(wheel) as opened:
+        for name in opened.namelist():
+            if package.SHARED_OBJECT.search(name):
+                with opened.open(name) as stream:
+                    head = stream.read(4096)
+                if head[:2] == b"MZ" or head[:4] == b"\x7fELF":
+                    found.setdefault(pe.platform_tag(head) if head[:2] == b"MZ" else "linux", name)
+    if not set(found) - {"linux"}:
+        return None
+    if len(found) > 1 or None in found:
+        held = ", ".join(f"{name} ({of or 'an unknown machine'})" for of, name in found.items())
+        raise ValueError(f"{wheel.name}: no one platform runs its code: {held}; make a wheel for each")
+    return next(iter(found))
 
 
 def covers(claimed: str, true: str) -> bool:
@@ -323,13 +349,13 @@ def describe(path: Path) -> str:
         )
     if private_keys.is_sdist(path):
         return f"ok, {size}, no private key in it"
-    so = elf.read(path)
+    so = shared_object.read(path)
     aliases = sum(name.startswith("__tvm_ffi_") for name in so.exports)
     what = "a backend" if abi.is_backend(so.exports) else f"{aliases} function{'s' * (aliases != 1)}"
     return f"ok, {size}, {what}, needs {', '.join(named_libraries(so)) or 'nothing'}, {hosts.read(path)}"
 
 
-def named_libraries(so: elf.SharedObject) -> list[str]:
+def named_libraries(so: shared_object.SharedObject) -> list[str]:
     """Those of DT_NEEDED, with the wheel that has each where one is known."""
     known = {need.library: str(need) for need in needs.of_object(so)}
     return [known.get(name, name) for name in so.needed]
@@ -339,7 +365,8 @@ def _runs_on(wheel: Path, is_ours: bool) -> str:
     with zipfile.ZipFile(wheel) as opened:
         if not any(package.SHARED_OBJECT.search(name) for name in opened.namelist()):
             return ", no machine code"
-    return f", runs on {true_tag(wheel, is_ours)} and newer"
+    tag = true_tag(wheel, is_ours)
+    return f", runs on {tag}" + ("" if tag.startswith("win_") else " and newer")
 
 
 def hosts_of_wheel(wheel: Path) -> list[str]:

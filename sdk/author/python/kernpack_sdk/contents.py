@@ -9,7 +9,7 @@ from typing import Any
 
 from kernpack import _jit
 
-from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
+from kernpack_sdk import abi, check, foreign, hosts, module_files, needs, shared_object, table
 from kernpack_sdk.audit import Image, device_code, package, tables
 
 
@@ -33,12 +33,12 @@ def facts(what: str) -> dict[str, Any]:
 
 
 def _module(file: Path) -> dict[str, Any]:
-    so = elf.read(file)
+    so = shared_object.read(file)
     return {
         "file": file.name,
         "bytes": file.stat().st_size,
         "sha256": foreign.digest(file),
-        "machine": elf.MACHINES.get(so.machine, so.machine),
+        "machine": shared_object.MACHINES.get(so.machine, so.machine),
         "hosts": str(hosts.read(file)),
         "needs": list(so.needed),
         "wheels": {need.library: list(need.requirements) for need in needs.of_object(so)},
@@ -53,7 +53,7 @@ def _module(file: Path) -> dict[str, Any]:
 def _has_table(file: Path) -> bool:
     """A module of functions by apache-tvm-ffi's names alone has none."""
     try:
-        return bool(abi.majors(elf.read(file).exports, "module"))
+        return bool(abi.majors(shared_object.read(file).exports, "module"))
     except (ValueError, *check.DAMAGED):
         return False
 

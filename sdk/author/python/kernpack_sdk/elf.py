@@ -1,8 +1,7 @@
-"""The facts about a shared object that decide where it loads and what it does to the process that loads it."""
+"""Reads the facts about an ELF file, as Linux loads it."""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +12,10 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import SymbolTableSection
 from elftools.elf.segments import NoteSegment
 
+from kernpack_sdk.shared_object import SharedObject
+
 _DF_BIND_NOW = 0x8
 _DF_1_NOW = 0x1
-MACHINES = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64"}  # as targets and the manual call them
-
-
-@dataclasses.dataclass(frozen=True)
-class SharedObject:
-    """The facts that `read` found. Names are as the file spells them."""
-
-    exports: tuple[str, ...]  # sorted
-    needed: tuple[str, ...]  # DT_NEEDED, in order
-    runpath: tuple[str, ...]  # DT_RPATH and DT_RUNPATH entries
-    soname: str | None
-    relro: bool  # has a PT_GNU_RELRO segment
-    bind_now: bool
-    executable_stack: bool
-    versions: tuple[str, ...]  # every symbol version asked for, "GLIBC_2.27", sorted
-    machine: str  # ELF's name of it: a key of MACHINES
-    needs_note: str = ""  # kernpack/library_table.h: which wheels have which libraries
-
-    @property
-    def full_relro(self) -> bool:
-        return self.relro and self.bind_now
 
 
 def read(path: Path) -> SharedObject:

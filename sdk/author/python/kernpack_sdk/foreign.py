@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.sections import SymbolTableSection
-
-from kernpack_sdk import check, elf, needs
+from kernpack_sdk import check, needs, shared_object
 from kernpack_sdk.audit import Image, device_code, interfaces
 from kernpack_sdk.audit.instructions import Disassembly
 
@@ -22,21 +19,21 @@ _LARGEST = 5  # symbols that are shown
 
 def library(file: Path, name: str, siblings: Iterable[str]) -> dict[str, Any]:
     """Of one file, called `name`; `siblings`: the file names of shared objects that are installed with it. ValueError if it's damaged."""
-    so = elf.read(file)
+    so = shared_object.read(file)
     wheels = {need.library: " or ".join(need.requirements) for need in needs.of_object(so)}
     with Image(file) as image:
         return {
             "file": name,
             "bytes": file.stat().st_size,
             "sha256": digest(file),
-            "machine": elf.MACHINES.get(so.machine, so.machine),
+            "machine": shared_object.MACHINES.get(so.machine, so.machine),
             "interfaces": [dataclasses.asdict(each) for each in interfaces.read(image, so.needed)],
             "needs": {each: wheels.get(each) or _origin(each, siblings) for each in so.needed},
             "newest_symbols": newest(so.versions),
             "device_code": [dataclasses.asdict(each) for each in device_code.read(image)],
             "duplicate_device_code_bytes": device_code.count_duplicates(image),
             "instruction_sets": _instruction_sets(image),
-            "largest_symbols": dict(_largest_symbols(image)),
+            "largest_symbols": dict(image.largest_symbols(_LARGEST)),
         }
 
 
@@ -92,18 +89,3 @@ def _instruction_sets(image: Image) -> dict[str, Any] | None:
     functions = Disassembly(image).functions.values()
     above = sorted(set().union(*(each.above for each in functions)), key=lambda name: (len(name), name))
     return {"beyond_x86_64_v2": above, "asks_the_processor": any(each.asks for each in functions)}
-
-
-def _largest_symbols(image: Image) -> Iterator[tuple[str, int]]:
-    """From the full table of symbols where the file has it, from that of the dynamic linker otherwise."""
-    table = image.elf.get_section_by_name(".symtab") or image.elf.get_section_by_name(".dynsym")
-    if not isinstance(table, SymbolTableSection):
-        return
-    data, texts = table.data(), table.stringtable.data()
-    rows = [
-        (size, name)
-        for name, place, size in struct.iter_unpack("<I2xH8xQ", data[: len(data) // 24 * 24])
-        if place and size
-    ]
-    for size, name in sorted(rows, reverse=True)[:_LARGEST]:
-        yield texts[name : texts.find(b"\0", name)].decode("utf-8", "replace"), size

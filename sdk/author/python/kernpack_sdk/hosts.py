@@ -8,11 +8,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection, RelrRelocationSection
-
 from kernpack_sdk import abi
+from kernpack_sdk.audit.image import Image
 
 Version = abi.Version
 
@@ -62,16 +59,12 @@ class Hosts:
 
 
 def read(path: Path) -> Hosts:
-    """ValueError if the file isn't an ELF file."""
+    """ValueError if the file isn't a shared object."""
     content = path.read_bytes()
     services = {name.decode(): (int(major), int(minor)) for major, minor, name in _SERVICE.findall(content)}
-    with path.open("rb") as stream:
-        try:
-            elf = ELFFile(stream)
-            relocated = set(_relocated(elf))
-            found = {table for kind in (_MODULE, _BACKEND) for table in _tables(elf, relocated, kind)}
-        except ELFError as error:
-            raise ValueError(f"{path}: not an ELF shared object ({error})") from None
+    with Image(path) as image:
+        relocated = {*image.pointers, *image.imports}
+        found = {table for kind in (_MODULE, _BACKEND) for table in _tables(image, relocated, kind)}
     # A file may have tables for several majors.
     ours = [(oldest, unknown) for oldest, unknown in found if oldest[0] == abi.version()[0]]
     if not ours:
@@ -80,12 +73,10 @@ def read(path: Path) -> Hosts:
     return Hosts(max(oldest for oldest, _ in ours), services, any(unknown for _, unknown in ours))
 
 
-def _tables(elf: ELFFile, relocated: set[int], kind: _Table) -> Iterator[tuple[Version, bool]]:
+def _tables(image: Image, relocated: set[int], kind: _Table) -> Iterator[tuple[Version, bool]]:
     """The oldest host, and whether fields are set that nobody here knows, of whatever looks like such a table and is relocated
     like one."""
-    for segment in elf.iter_segments("PT_LOAD"):
-        data = segment.data()
-        base = segment["p_vaddr"]
+    for base, data in image.segments:
         # Only what lies before a relocation can be one.
         for pointer in relocated:
             at = pointer - kind.pointers[0] - base
@@ -106,10 +97,3 @@ def _tables(elf: ELFFile, relocated: set[int], kind: _Table) -> Iterator[tuple[V
                 ]
                 stated = (oldest >> 16, oldest & 0xFFFF)
                 yield max([stated, *(since for since in set_ if since)]), None in set_
-
-
-def _relocated(elf: ELFFile) -> Iterator[int]:
-    for section in elf.iter_sections():
-        if isinstance(section, (RelocationSection, RelrRelocationSection)):
-            for relocation in section.iter_relocations():
-                yield relocation["r_offset"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kernpack_sdk import shared_object
 from kernpack_sdk.check import is_kernel_module
 
 # A folder's files are one module, as in kernpack.load("my_kernels"), or modules that the author loads one by one.
@@ -33,7 +34,7 @@ def refusal(site: Path) -> str:
     if importlib.util.find_spec("kernpack") is None:
         return ""
     folders: dict[str, list[str]] = {}
-    for file in sorted(site.rglob("*.so")):
+    for file in shared_object.below(site):
         if is_kernel_module(file):
             folders.setdefault(str(file.parent), []).append(str(file))
     # In a process of its own: a module may crash as it is loaded. A lock would refuse it, as no wheel brought it.

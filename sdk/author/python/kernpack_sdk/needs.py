@@ -19,7 +19,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from kernpack_sdk import elf, include_dir
+from kernpack_sdk import include_dir, shared_object
 
 _ROW = re.compile(r'^  X\((\d+), (\w+), "([^"]+)", "([^"]+)", "([^"]+)", "([^"]+)"\)', re.MULTILINE)
 
@@ -53,7 +53,7 @@ def known_libraries() -> frozenset[str]:
     return frozenset(row.library for row in _table())
 
 
-def of_object(so: elf.SharedObject) -> list[Need]:
+def of_object(so: shared_object.SharedObject) -> list[Need]:
     """In the order of DT_NEEDED; libraries that no wheel is known for are left out."""
     noted = _noted(so.needs_note)
     cuda = _cuda(so.needed)
@@ -106,7 +106,7 @@ def required(metadata: str, modules: Sequence[Path], stated: Sequence[Requiremen
     used: set[str] = set()
     added: dict[str, Requirement] = {}
     cuda = None
-    found = {file: elf.read(file) for file in modules}
+    found = {file: shared_object.read(file) for file in modules}
     for so in found.values():
         cuda = cuda or _cuda(so.needed)
     for file, so in found.items():

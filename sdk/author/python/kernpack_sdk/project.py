@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import check, cmake_dir, progress, wheel
+from kernpack_sdk import check, cmake_dir, progress, shared_object, wheel
 from kernpack_sdk.build_failure import NO_CMAKE, explained
 from kernpack_sdk.progress import run_showing
 
@@ -123,7 +123,7 @@ class Project:
         fresh = self.build / "site.new"
         shutil.rmtree(fresh, ignore_errors=True)
         self._run("--install", self.build, "--prefix", fresh)
-        modules = sorted(fresh.rglob("*.so"))
+        modules = shared_object.below(fresh)
         if not modules:
             raise BuildError(wheel.nothing_installed(self.name, str(self.root / "CMakeLists.txt")))
         own = self.python_folder()

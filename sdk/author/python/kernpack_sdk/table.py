@@ -68,16 +68,16 @@ class Function:
 def read(path: Path) -> list[Function]:
     """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
     # Imported here: the child runs this file as a program, isolated from wherever the package is.
-    from kernpack_sdk import abi, audit, elf, needs
+    from kernpack_sdk import abi, audit, needs, shared_object
     from kernpack_sdk.audit import tables
 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
-    so = elf.read(path)
+    so = shared_object.read(path)
     if refusal := abi.refusal(so.exports):
         raise ValueError(f"{path}: {refusal}")
     # A library of another wheel need not be there when a module is built.
-    if needs.of_object(so) or so.machine != elf.read(Path(sys.executable).resolve()).machine:
+    if needs.of_object(so) or not shared_object.is_for_this_python(so):
         with audit.Image(path) as image:
             variants = [each for module in tables.modules(image) for each in module.variants]
         return [Function(each.name, each.target, each.contract, each.doc, each.cxx_types) for each in variants]

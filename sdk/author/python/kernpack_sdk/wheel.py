@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from kernpack_sdk import archive, check, elf, needs, packs, stubs, surface, table
+from kernpack_sdk import archive, check, needs, packs, shared_object, stubs, surface, table
 
 _MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}  # ELF's names, and those of wheels
 OLDEST_TAG = "manylinux_2_28_"  # what kernpack_add_module aims at
@@ -54,9 +54,9 @@ def add_python_files(wheel: Path, *, pack_of: str | None = None, stated: Sequenc
     with tempfile.TemporaryDirectory() as temporary:
         run_tool("unpack", "--dest", temporary, wheel)
         (tree,) = Path(temporary).iterdir()
-        if not any(tree.rglob("*.so")):
+        if not any(shared_object.below(tree)):
             raise SystemExit(nothing_installed(tree.name.rpartition("-")[0], "CMakeLists.txt"))
-        modules = sorted(p for p in tree.rglob("*.so") if check.is_kernel_module(p))
+        modules = [p for p in shared_object.below(tree) if check.is_kernel_module(p)]
         changed = _add_requirements(tree, modules, stated)
         if pack_of is not None:
             packs.refuse_python(tree, pack_of)
@@ -116,21 +116,26 @@ def _of_its_machine(wheel: Path) -> Path:
     """Renames a wheel that was cross-compiled: the build named it by the machine that it ran on."""
     with tempfile.TemporaryDirectory() as temporary:
         archive.unpack(wheel, Path(temporary))
-        machines = {elf.read(file).machine for file in Path(temporary).rglob("*.so")}
+        machines = {shared_object.read(file).machine for file in shared_object.below(Path(temporary))}
     name = _MACHINES.get(next(iter(machines), ""), "")
     if len(machines) != 1 or not name or wheel.stem.endswith(f"_{name}"):
         return wheel
-    renamed = run_tool("tags", "--remove", "--platform-tag", f"linux_{name}", wheel)
-    return wheel.with_name(renamed.strip().splitlines()[-1])
+    return _renamed(wheel, f"linux_{name}")
 
 
 def tag(wheel: Path) -> Path:
     """Renames a wheel by the oldest system that its binaries run on; the new path."""
+    if windows := check.windows_tag(wheel):
+        return _renamed(wheel, windows)
     wheel = _of_its_machine(wheel)
     true = check.platform_tag(wheel)
     wanted = re.sub(r"^manylinux_\d+_\d+_", OLDEST_TAG, true)
     tag = wanted if check.covers(wanted, true) else true
     if tag != wanted or not tag.startswith("manylinux"):
         print(f"kernpack: tagged {tag}: the warnings above name what needs it", flush=True)
+    return _renamed(wheel, tag)
+
+
+def _renamed(wheel: Path, tag: str) -> Path:
     name = run_tool("tags", "--remove", "--platform-tag", tag, wheel).strip().splitlines()[-1]
     return wheel.with_name(name)

@@ -16,7 +16,7 @@ _SOURCES = re.compile(
     rb"/(?<![\x21-\x7e]/)(?:home|root|tmp|build|builds|Users|github|__w|workspace|var/tmp|opt/_internal|project|io)/[\x21-\x7e]{1,400}?"
     rb"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inl|tcc|rs|f|f90|pyx)(?=[\x00:\s\"'),])"
 )
-_TEXT_RELOCATIONS = 0x4  # DF_TEXTREL
+_CONSTANTS = {".rodata", ".data.rel.ro", ".rodata.str1.1", ".rodata.str1.8", ".rdata"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,12 +29,7 @@ class Finding:
 
 def findings(image: Image) -> Iterator[Finding]:
     """Problems of any shared object, of any project."""
-    if _stack_is_executable(image):
-        yield Finding(
-            "asks for an executable stack; link with -Wl,-z,noexecstack, or fix the assembly file that asks for it"
-        )
-    if _writes_to_its_code(image):
-        yield Finding("has text relocations, so the loader writes to its code; compile all of it with -fPIC")
+    yield from map(Finding, image.faults())
     if image.is_x86_64:
         from kernpack_sdk.audit import startup  # with iced-x86, which builds do without
 
@@ -86,20 +81,8 @@ def of_module(image: Image, module: Module) -> Iterator[Finding]:
             )
 
 
-def _stack_is_executable(image: Image) -> bool:
-    stack = next(iter(image.elf.iter_segments("PT_GNU_STACK")), None)
-    return stack is not None and bool(stack["p_flags"] & 1)
-
-
-def _writes_to_its_code(image: Image) -> bool:
-    dynamic = image.elf.get_section_by_name(".dynamic")
-    tags = [] if dynamic is None else [tag.entry for tag in dynamic.iter_tags()]
-    return any(tag.d_tag == "DT_TEXTREL" or (tag.d_tag == "DT_FLAGS" and tag.d_val & _TEXT_RELOCATIONS) for tag in tags)
-
-
 def _build_paths(image: Image) -> Iterator[str]:
     """Of sources, in what is loaded: debug information isn't looked at."""
-    for name in (".rodata", ".data.rel.ro", ".rodata.str1.1", ".rodata.str1.8"):
-        section = image.elf.get_section_by_name(name)
-        if section is not None:
+    for section in image.sections():
+        if section.name in _CONSTANTS:
             yield from (found.decode("ascii") for found in _SOURCES.findall(section.data()))

@@ -49,7 +49,7 @@ def count_duplicates(image: Image) -> int:
     """Bytes of images in fat binaries that an earlier one in the file has, too."""
     seen: set[bytes] = set()
     total = 0
-    for section in image.elf.iter_sections():
+    for section in image.sections():
         if section.name.startswith(fatbin.SECTIONS):
             data = section.data()
             for each in fatbin.entries(data):
@@ -72,10 +72,10 @@ def _words(driver: fatbin.Version) -> str | None:
 
 
 def _found(image: Image) -> Iterator[_Found]:
-    for section in image.elf.iter_sections():
+    for section in image.sections():
         if section.name.startswith(fatbin.SECTIONS):
             yield from _fatbins(section.data())
-        elif section.name.startswith((".rodata", ".data")):
+        elif section.name.startswith((".rodata", ".rdata", ".data")):
             data = section.data()
             yield from _fatbins(data)
             yield from _bare(data)

@@ -118,6 +118,6 @@ def _xla(image: Image, exports: set[str]) -> Iterator[Interface]:
 
 
 def _constants(image: Image) -> Iterator[bytes]:
-    for section in image.elf.iter_sections():
-        if section.name.startswith(".rodata"):
+    for section in image.sections():
+        if section.name.startswith((".rodata", ".rdata")):
             yield section.data()

@@ -34,7 +34,7 @@ class Wheel:
         return shared_objects(self.tree)
 
 
-SHARED_OBJECT = re.compile(r"\.so(\.[\d.]+)?$")
+SHARED_OBJECT = re.compile(r"\.so(\.[\d.]+)?$|\.(dll|pyd)$")
 
 
 def find_info(tree: Path) -> Path | None:
@@ -51,14 +51,14 @@ def read_message(info: Path | None, name: str) -> email.message.Message:
 
 def shared_objects(folder: Path) -> list[Path]:
     """All of them below the folder, whoever made them; links aside."""
-    return [path for path in sorted(folder.rglob("*")) if SHARED_OBJECT.search(path.name) and _is_elf(path)]
+    return [path for path in sorted(folder.rglob("*")) if SHARED_OBJECT.search(path.name) and _is_binary(path)]
 
 
-def _is_elf(path: Path) -> bool:
+def _is_binary(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     with path.open("rb") as stream:
-        return stream.read(4) == b"\x7fELF"
+        return stream.read(4).startswith((b"\x7fELF", b"MZ"))
 
 
 def findings(wheel: Wheel) -> Iterator[Finding]:

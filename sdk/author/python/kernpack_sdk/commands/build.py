@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import platform
 import re
@@ -19,6 +20,7 @@ from kernpack_sdk.loading import lacks_library, refusal
 from kernpack_sdk.project import BuildError, unread_by_pip
 
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
+_PLATFORMS = ["win_amd64"]  # each by zig
 
 
 @click.command("build")
@@ -35,6 +37,12 @@ _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
     help="Cross-compile for Linux on this processor, with Debian's compiler for it.",
 )
 @click.option(
+    "--platform",
+    "system",
+    type=click.Choice(_PLATFORMS),
+    help="Cross-compile for another system, with zig (pip install ziglang).",
+)
+@click.option(
     "--cuda-arch",
     "architectures",
     callback=lambda ctx, option, value: _architectures(value),
@@ -48,6 +56,7 @@ def command(
     output: Path | None,
     isolated: bool,
     target: str | None,
+    system: str | None,
     architectures: list[str],
     reproducible: bool,
     as_json: bool,
@@ -64,11 +73,14 @@ def command(
         raise click.ClickException(
             f"--target {target}: {_COMPILERS[target]} is missing; apt-get install g++-{target}-linux-gnu"
         )
+    if target is not None and system is not None:
+        raise click.UsageError("--target is for Linux; --platform names the processor, too: leave --target out")
+    defines = _defines(target, system, architectures)
     try:
         with tempfile.TemporaryDirectory() as temporary:
             titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
             wheels = [
-                _build(folder, Path(temporary) / str(i), isolated, _defines(target, architectures), title, as_json)
+                _build(folder, Path(temporary) / str(i), isolated, defines, title, as_json)
                 for i, title in enumerate(titles)
             ]
             digests = [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
@@ -79,7 +91,7 @@ def command(
             _need_code_for(architectures, Path(temporary) / "site")
             output.mkdir(parents=True, exist_ok=True)
             made = _copied(wheels[0], output / wheels[0].name)
-            refused = "" if target else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+            refused = "" if target or system else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
     except OSError as error:
         raise click.ClickException(f"it failed\n{build_failure.full_disk(error)}") from None
     if refused:
@@ -114,9 +126,12 @@ def _architectures(text: str | None) -> list[str]:
     return found
 
 
-def _defines(target: str | None, architectures: list[str]) -> dict[str, str]:
-    """CMake's variables. target: None is this machine."""
+def _defines(target: str | None, system: str | None, architectures: list[str]) -> dict[str, str]:
+    """CMake's variables. target and system: None is this machine's."""
     defines = {}
+    if system is not None:
+        defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{system}.cmake")
+        defines["KERNPACK_ZIG"] = str(_find_zig(system))
     if target is not None:
         defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{target}.cmake")
     if architectures:
@@ -124,11 +139,20 @@ def _defines(target: str | None, architectures: list[str]) -> dict[str, str]:
     return defines
 
 
+def _find_zig(system: str) -> Path:
+    found = importlib.util.find_spec("ziglang")
+    for folder in found.submodule_search_locations or [] if found else []:
+        if zig := shutil.which("zig", path=folder):
+            return Path(zig)
+    raise click.ClickException(f"--platform {system}: zig is missing, which compiles for it; pip install ziglang")
+
+
 def _need_code_for(architectures: list[str], site: Path) -> None:
     """--cuda-arch is kernpack_add_module()'s: a module that isn't made by it, or has no .cu file, doesn't follow it."""
+    from kernpack_sdk import shared_object
     from kernpack_sdk.contents import list_device_code
 
-    held = {row["architecture"] for file in site.rglob("*.so") for row in list_device_code(file)}
+    held = {row["architecture"] for file in shared_object.below(site) for row in list_device_code(file)}
     missing = [each for each in architectures if f"sm_{each}" not in held]
     if missing:
         raise click.ClickException(

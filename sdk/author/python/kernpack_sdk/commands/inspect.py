@@ -35,7 +35,8 @@ def command(what: str, as_json: bool) -> None:
 def _print(found: dict[str, Any]) -> None:
     click.secho(found["source"], bold=True)
     if "runs_on" in found:
-        runs = f", runs on {found['runs_on']} and newer" if found["runs_on"] else ""
+        newer = "" if (found["runs_on"] or "").startswith("win_") else " and newer"
+        runs = f", runs on {found['runs_on']}{newer}" if found["runs_on"] else ""
         click.echo(f"{shown(found['bytes'])}{runs}; sha256 {found['sha256']}")
         _print_requirements(found["requires"])
     for module in found["modules"]:

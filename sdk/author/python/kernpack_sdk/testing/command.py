@@ -193,13 +193,13 @@ def _source(module: str | None, stack: ExitStack) -> str | list[str]:
 def _unpacked(wheel: Path, stack: ExitStack) -> list[str]:
     import tempfile
 
-    from kernpack_sdk import archive
+    from kernpack_sdk import archive, shared_object
     from kernpack_sdk.testing.runner import CannotTest
 
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernpack-test-")))
     try:
         with archive.opened(wheel) as files:
-            names = [name for name in files.namelist() if name.endswith(".so")]
+            names = [name for name in files.namelist() if name.endswith(shared_object.SUFFIX)]
             for name in names:
                 files.extract(name, folder)
     except ValueError as error:
