@@ -93,7 +93,7 @@ bool IsUnchanged(const struct stat& now, const struct stat& before) {
 // The RECORD of a distribution.
 struct RecordFile {
   std::string info;  // the name of the folder that it is in
-  struct stat state {};
+  struct stat state{};
   bool settled = false;
   bool by_conda = false;
   std::string text;
