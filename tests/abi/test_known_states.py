@@ -165,3 +165,50 @@ def test_a_process_whose_files_may_not_grow(modules: dict[str, Path], cache: Pat
     assert index(cache).read_text() == ""
     assert in_child(LOAD, cache, modules["small"]) == "add small\n"
     assert index(cache).read_text().count("small-kernels 1.0") == 1
+
+
+LOAD_UNDER_CHANGING_LOCKS = """
+import base64, hashlib, json, os, time
+from pathlib import Path
+lock = Path(os.environ["KERNPACK_REQUIRE_LOCK"])
+def locks(path):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(Path(path).read_bytes()).digest()).rstrip(b"=").decode()
+    wheel = {"name": "w", "version": "1", "abi": 1, "platforms": [], "files": {"file": "sha256=" + digest}}
+    return json.dumps({"kernpack_lock": 1, "wheels": [wheel]})
+def tries():
+    found = []
+    for path in sys.argv[2:]:
+        try:
+            found.append(host.names(host.load(path))[-1])
+        except host.Raised as error:
+            found.append("isn't in the lock" if "isn't in the lock" in str(error) else str(error))
+    print(*found, sep=", ")
+mine, late = map(locks, sys.argv[2:])
+assert len(mine) == len(late)
+lock.write_text(mine)
+while time.time() - lock.stat().st_ctime < 2.5:
+    time.sleep(0.1)
+tries()
+tries()  # of a lock that was read before
+times = lock.stat()
+lock.write_text(late)  # of the same size, and as old
+os.utime(lock, ns=(times.st_atime_ns, times.st_mtime_ns))
+tries()
+lock.write_text(mine)
+tries()
+lock.write_text("")
+tries()
+"""
+
+
+def test_a_lock_that_changes_while_a_process_runs(
+    modules: dict[str, Path], cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock that is known isn't read again, and every change of it is noticed."""
+    monkeypatch.setenv("KERNPACK_REQUIRE_LOCK", str(tmp_path / "lock"))
+    first, again, changed, back, empty = in_child(
+        LOAD_UNDER_CHANGING_LOCKS, cache, modules["mine"], modules["late"]
+    ).splitlines()
+    assert first == again == back == "mine, isn't in the lock"
+    assert changed == "isn't in the lock, late"
+    assert empty.count("isn't a lock file: it isn't JSON") == 2
