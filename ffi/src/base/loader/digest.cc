@@ -27,15 +27,15 @@ constexpr auto kHexValues = GetValues(kHexDigits);
 std::string Digest(std::span<const char> content) { return Sha256Hex(content.data(), content.size()); }
 
 std::string DigestText(std::string_view digest) {
-  std::string text;
-  text.reserve(kDigestText);
+  std::string text((digest.size() * 4 + 5) / 6, '\0');
+  char* to = text.data();
   size_t pending = 0;
   int bits = 0;
   for (const char c : digest) {
     pending = (pending << 4 & 1023) | kHexValues[static_cast<unsigned char>(c)];
-    for (bits += 4; bits >= 6; bits -= 6) text += kDigits[(pending >> (bits - 6)) & 63];
+    for (bits += 4; bits >= 6; bits -= 6) *to++ = kDigits[(pending >> (bits - 6)) & 63];
   }
-  if (bits > 0) text += kDigits[(pending << (6 - bits)) & 63];
+  if (bits > 0) *to = kDigits[(pending << (6 - bits)) & 63];
   return text;
 }
 

@@ -138,6 +138,8 @@ std::string ElfView::CheckDynamic() {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
                                   [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; });
   if (found == segments_.end()) return "is statically linked, expected a shared object; link it with -shared";
+  constexpr size_t kUsual = 48;  // entries
+  dynamic_.reserve(kUsual);
   for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= found->p_filesz; at += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     if (!Read(found->p_offset + at, &entry) || entry.d_tag == DT_NULL) break;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
@@ -101,21 +101,55 @@ int RefuseUnlisted(const char* function, const char* path, const std::string& ha
                   function, path, lock_path.c_str(), kVariable, kVariable);
 }
 
-// The lock, read from the file at every call, but taken apart only when its text is another one.
-struct LastLock {
-  ForkMutex mutex{LockRank::kNames};
+// A lock as it was read.
+struct Lock {
+  std::string path;
+  platform::FileState state;
   std::string text;
-  std::shared_ptr<const json> lock;
+  json content;
+  std::string fault;  // why it isn't a lock; empty where it is one
+  std::unordered_map<std::string, const json*> wheels;  // by the hash of a file; of several, the first
 };
 
-std::shared_ptr<const json> Parsed(std::span<const char> text) {
-  auto& last = Leaked<LastLock>();
-  const std::lock_guard guard(last.mutex);
-  if (!last.lock || !std::equal(text.begin(), text.end(), last.text.begin(), last.text.end())) {
-    last.lock = std::make_shared<const json>(json::parse(text.begin(), text.end(), nullptr, false));
-    last.text.assign(text.begin(), text.end());
+struct LastLock {
+  ForkMutex mutex{LockRank::kNames};
+  std::shared_ptr<const Lock> lock;
+};
+
+std::shared_ptr<const Lock> Parsed(const std::string& path, const platform::SourceFile& file) {
+  auto lock = std::make_shared<Lock>();
+  lock->path = path;
+  lock->state = file.state();
+  lock->text.assign(file.bytes().begin(), file.bytes().end());
+  lock->content = json::parse(lock->text, nullptr, false);
+  lock->fault = Fault(lock->content);
+  if (!lock->fault.empty()) return lock;
+  for (const json& wheel : lock->content["wheels"]) {
+    for (const json& hash : wheel["files"]) lock->wheels.emplace(hash.get_ref<const std::string&>(), &wheel);
   }
-  return last.lock;
+  return lock;
+}
+
+// The lock that the file holds now: every call asks for the file's state, and reads it where that is another one, or doesn't tell every
+// change. It is taken apart only when its text is another one. NULL with ImportError raised.
+std::shared_ptr<const Lock> GetLock(const char* function, const std::string& path) {
+  auto& last = Leaked<LastLock>();
+  std::shared_ptr<const Lock> known;
+  {
+    const std::lock_guard guard(last.mutex);
+    if (last.lock && last.lock->path == path) known = last.lock;
+  }
+  if (known && known->state.settled && known->state.text == platform::StateOfFile(path.c_str()).text) return known;
+  platform::SourceFile file;
+  if (ReadLock(function, path, &file) != 0) return nullptr;
+  const auto text = file.bytes();
+  const bool same = known && std::equal(text.begin(), text.end(), known->text.begin(), known->text.end());
+  // Once the state is settled it is kept with the text.
+  if (same && !file.state().settled) return known;
+  std::shared_ptr<const Lock> read = Parsed(path, file);
+  const std::lock_guard guard(last.mutex);
+  last.lock = read;
+  return read;
 }
 
 }  // namespace
@@ -125,27 +159,22 @@ bool LockIsRequired() { return !LockPath().empty(); }
 int VerifyAgainstLock(const char* function, const char* path, const std::string& digest) {
   const std::string lock_path = LockPath();
   if (lock_path.empty()) return 0;
-  platform::SourceFile file;
-  if (ReadLock(function, lock_path, &file) != 0) return -1;
-  const std::shared_ptr<const json> parsed = Parsed(file.bytes());
-  const json& lock = *parsed;
-  if (const std::string fault = Fault(lock); !fault.empty()) {
+  const std::shared_ptr<const Lock> lock = GetLock(function, lock_path);
+  if (!lock) return -1;
+  if (!lock->fault.empty()) {
     return kp_raise("ImportError", "%s: '%s' isn't a lock file: %s; `kernpack lock` writes it anew", function,
-                    lock_path.c_str(), fault.c_str());
+                    lock_path.c_str(), lock->fault.c_str());
   }
   const std::string hash = "sha256=" + DigestText(digest);
-  for (const json& wheel : lock["wheels"]) {
-    for (const json& locked : wheel["files"]) {
-      if (locked.get_ref<const std::string&>() != hash) continue;
-      if (wheel["abi"].is_null() || wheel["abi"] == KP_ABI_MAJOR) return 0;
-      return kp_raise("ImportError",
-                      "%s: '%s' is of %s, which the lock '%s' lists for ABI %llu; this host has ABI %d, so install "
-                      "a kernpack of that ABI, or a build of the wheel for this one",
-                      function, path, GetName(wheel).c_str(), lock_path.c_str(),
-                      static_cast<unsigned long long>(wheel["abi"].get<uint64_t>()), KP_ABI_MAJOR);
-    }
-  }
-  return RefuseUnlisted(function, path, hash, lock, lock_path);
+  const auto found = lock->wheels.find(hash);
+  if (found == lock->wheels.end()) return RefuseUnlisted(function, path, hash, lock->content, lock_path);
+  const json& wheel = *found->second;
+  if (wheel["abi"].is_null() || wheel["abi"] == KP_ABI_MAJOR) return 0;
+  return kp_raise("ImportError",
+                  "%s: '%s' is of %s, which the lock '%s' lists for ABI %llu; this host has ABI %d, so install "
+                  "a kernpack of that ABI, or a build of the wheel for this one",
+                  function, path, GetName(wheel).c_str(), lock_path.c_str(),
+                  static_cast<unsigned long long>(wheel["abi"].get<uint64_t>()), KP_ABI_MAJOR);
 }
 
 }  // namespace kernpack::host

@@ -17,6 +17,7 @@
 
 #include <kernpack/host/host.h>
 
+#include "base/hash.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
 #include "base/loader/linux/known_states.h"
@@ -27,7 +28,8 @@
 namespace kernpack::platform {
 namespace {
 
-constexpr time_t kDay = 24 * 60 * 60;
+constexpr time_t kHour = 60 * 60;
+constexpr time_t kDay = 24 * kHour;
 constexpr time_t kUnused = 30 * kDay;  // after which a copy is dropped
 constexpr size_t kDigestDigits = 64;
 
@@ -124,6 +126,10 @@ void DropUnfinished(const std::string& root) {
 void DropOld(const std::string& root) {
   const std::string stamp = root + "/looked_through";
   const time_t now = time(nullptr);
+  // A process that loads many files looks at the stamp once an hour.
+  static constinit std::atomic<uint64_t> looked{0};
+  const uint64_t hour = host::HashText(root, static_cast<uint64_t>(now / kHour));
+  if (looked.exchange(hour, std::memory_order_relaxed) == hour) return;
   struct stat found;
   if (stat(stamp.c_str(), &found) == 0 && now - found.st_mtime < kDay) return;
   Descriptor mark(open(stamp.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -27,6 +27,7 @@ struct Lines {
   dev_t device = 0;
   ino_t number = 0;
   std::string content;
+  std::string missing;  // the state that was looked for last, and isn't there
 };
 
 // A line ends with a check of its other words: writers on file systems of other machines may mix up what they append.
@@ -64,6 +65,7 @@ bool IsAsRead(const Lines& lines, const struct stat& info) {
 
 void Forget(Lines* lines, const std::string& path) {
   lines->path = path;
+  lines->missing.clear();
   lines->content.clear();
   lines->device = 0;
   lines->number = 0;
@@ -110,7 +112,9 @@ bool FindState(const std::string& path, const std::string& state, std::string* t
   Lines& lines = host::Leaked<Lines>();
   const std::lock_guard lock(lines.mutex);
   if (lines.path != path) Forget(&lines, path);
-  return Search(lines, state, text) || (ReadOn(&lines) && Search(lines, state, text));
+  if (Search(lines, state, text) || (ReadOn(&lines) && Search(lines, state, text))) return true;
+  lines.missing = state;
+  return false;
 }
 
 bool AddState(const std::string& path, const std::string& state, const std::string& text) {
@@ -118,13 +122,12 @@ bool AddState(const std::string& path, const std::string& state, const std::stri
   const std::lock_guard lock(lines.mutex);
   if (lines.path != path) Forget(&lines, path);
   std::string known;
-  if (Search(lines, state, &known) && known == text) return true;
+  if (lines.missing != state && Search(lines, state, &known) && known == text) return true;
   const std::string words = state + " " + text;
   errno = EINVAL;
   if (words.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) return false;
   const std::string line = "\n" + words + " " + Check(words) + "\n";
-  const Descriptor file(
-      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (file.get() < 0 || !MayGrow(file.get(), line.size())) return false;
   // In one step: a line that is torn, because a disk is full, has no check.
   if (write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) return false;
@@ -137,6 +140,7 @@ bool AddState(const std::string& path, const std::string& state, const std::stri
     lines.device = now.st_dev;
     lines.number = now.st_ino;
     lines.content += line;
+    lines.missing.clear();
   }
   return true;
 }

@@ -41,15 +41,17 @@ bool HasRunPath(const ElfView& elf) {
 
 class Opening {
  public:
-  Opening(const char* path, std::vector<NeededLibrary>* out)
-      : path_(path), folders_(platform::PackageFolders(path)), out_(out) {}
+  Opening(const char* path, std::vector<NeededLibrary>* out) : path_(path), out_(out) {}
 
   int OpenAll(std::span<const char> content) {
     ElfView elf(content);
     // A damaged file is reported by the code that loads it.
     if (!elf.Check().empty()) return 0;
+    const std::vector<Need> needs = ReadNeeds(elf);
+    if (needs.empty()) return 0;
+    folders_ = platform::PackageFolders(path_);
     const bool by_run_path = HasRunPath(elf);
-    for (const Need& need : ReadNeeds(elf)) {
+    for (const Need& need : needs) {
       if (OpenOne(need, by_run_path) != 0) return -1;
     }
     return 0;

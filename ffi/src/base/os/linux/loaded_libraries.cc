@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstring>
 #include <string>
 
 namespace kernpack::host {
@@ -25,10 +26,12 @@ void* FindLoaded(std::string_view prefix) noexcept {
   } search{prefix, {}};
   const auto visit = [](dl_phdr_info* info, size_t, void* data) {
     auto* wanted = static_cast<Search*>(data);
-    const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    if (!file.starts_with(wanted->prefix)) return 0;
-    wanted->path = path;
+    if (info->dlpi_name == nullptr) return 0;
+    const char* slash = std::strrchr(info->dlpi_name, '/');
+    const char* file = slash ? slash + 1 : info->dlpi_name;
+    // Each load of a module looks at all that the process has loaded.
+    if (std::strncmp(file, wanted->prefix.data(), wanted->prefix.size()) != 0) return 0;
+    wanted->path = info->dlpi_name;
     return 1;
   };
   try {
