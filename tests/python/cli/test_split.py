@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kernpack
 import kernpack_sdk
 import pytest
 from kernpack_sdk.audit import Image, device_code
+from kernpack_sdk.slim import file
+from kernpack_sdk.slim.choice import Choice
 from support.emulated import without_emulator
 from support.fatbins import CUBIN, PTX, entry, fatbin, shared_object
 from test_slim import INFO, METADATA, NAME, TAG, _read, _write
@@ -160,6 +163,15 @@ def test_the_wheels(command, wheel: Path, tmp_path: Path) -> None:
     assert again.returncode == 1
     assert f"{NAME}: none of its code for GPUs can move to other wheels" in again.stderr
     assert not (tmp_path / "third").exists()
+
+
+def test_slim_cuts_pages_out_of_device_code(module: bytes, tmp_path: Path) -> None:
+    """DEVICE_CODE has a section of its own: what becomes free isn't in the file any more."""
+    (tmp_path / "gpu.so").write_bytes(module)
+    found = file.slim(tmp_path / "gpu.so", Choice(("90",)), tmp_path / "slim.so")
+    assert found.bytes[0] - found.bytes[1] > len(MACHINE_CODE) - 10_000
+    assert _architectures(tmp_path / "slim.so") == ["sm_90"]
+    assert kernpack.load(str(tmp_path / "slim.so")).plain() == 7
 
 
 def test_kernels_are_found_in_installed_packs(command, wheel: Path, tmp_path: Path) -> None:
