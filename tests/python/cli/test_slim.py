@@ -152,7 +152,9 @@ def test_wheels_of_64_bit_archives(files: Files, tmp_path: Path, monkeypatch: py
         assert archive.testzip() is None
         (at,) = [each.header_offset for each in archive.infolist() if each.filename == "gpu/x.so"]
     name_size = int.from_bytes(data[at + 26 : at + 28], "little")
-    assert data[at + 30 + name_size :][:2] == extra_field  # of its own header, too: the size is known only behind the member
+    assert (
+        data[at + 30 + name_size :][:2] == extra_field
+    )  # of its own header, too: the size is known only behind the member
     done = subprocess.run([sys.executable, "-m", "zipfile", "-t", made], capture_output=True, text=True, check=True)
     assert "Done testing" in done.stdout
 

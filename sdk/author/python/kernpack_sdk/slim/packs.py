@@ -1,4 +1,4 @@
-"""What `kernpack split` takes out of fat binaries: machine code, by compute capability, and the entry that says where it went."""
+"""Machine code that `kernpack split` takes out of fat binaries, by compute capability, and the entry that says where it went."""
 
 from __future__ import annotations
 
