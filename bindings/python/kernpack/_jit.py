@@ -80,7 +80,7 @@ _NUMBERS = range(50, 200)  # compute capabilities, without the dot
 
 
 def cached(source: Source) -> list[Cached]:
-    """What the cache has of a source, by architecture. Names of entries tell: nothing is read or loaded."""
+    """The parts of a source that are in the cache, by architecture. Names of entries tell: nothing is read or loaded."""
     from kernpack._compile import cache_dir
 
     folder = Path(cache_dir()) / "cuda"

@@ -9,6 +9,7 @@
 #include "backends/cuda/image.h"
 #include "backends/cuda/jit.h"
 #include "backends/cuda/jit_jobs.h"
+#include "backends/cuda/packs.h"
 #include "backends/cuda/text.h"
 
 namespace kernpack::cuda {
@@ -30,10 +31,16 @@ std::string Listed(const List& list, Print print) {
   return text;
 }
 
-int CheckArch(const Device& device, const Image& image) {
+int CheckArch(const Device& device, const Image& image, const std::vector<CodePack>& packs) {
   const Limits& limits = device.limits;
   const auto runs = [&](const Arch& arch) { return arch.RunsOn(limits.major * 10 + limits.minor); };
-  if (image.archs.empty() || std::any_of(image.archs.begin(), image.archs.end(), runs)) return 0;
+  if (std::any_of(image.archs.begin(), image.archs.end(), runs)) return 0;
+  if (!packs.empty()) {
+    return Raise(device.host(), "RuntimeError",
+                 Format("%s: no code for the device, %s, is installed; %s", device.name().c_str(),
+                        device.arch().c_str(), AdviceOnPacks(packs, limits.major * 10 + limits.minor).c_str()));
+  }
+  if (image.archs.empty()) return 0;
   return Raise(device.host(), "RuntimeError",
                Format("%s: the code is for %s, and the device is %s; build it with -arch=%s, or add PTX for an older "
                       "architecture, which the driver compiles",
@@ -122,7 +129,20 @@ int LoadImage(const Device& device, std::string_view image, std::string_view for
   if (!ReadImage(image, format, &read, &why)) {
     return Raise(device.host(), "ValueError", device.name() + ": unrecognised device code: " + why);
   }
-  if (CheckArch(device, read) != 0) return -1;
+  std::string joined;
+  std::vector<CodePack> packs;
+  if (read.kind == Image::Kind::kFatbin) packs = ReadPacks(image);
+  if (!packs.empty()) {
+    const int number = device.limits.major * 10 + device.limits.minor;
+    if (!JoinPacks(device.host(), image, packs, number, &joined, &why))
+      return Raise(device.host(), "RuntimeError", device.name() + ": " + why);
+    image = joined;
+    read = {};
+    if (!ReadImage(image, "fatbin", &read, &why)) {
+      return Raise(device.host(), "ValueError", device.name() + ": unrecognised device code: " + why);
+    }
+  }
+  if (CheckArch(device, read, packs) != 0) return -1;
   const ActiveContext active(device);
   if (active.failed()) return -1;
   const std::string terminated = read.kind == Image::Kind::kPtx ? std::string(image) : std::string();

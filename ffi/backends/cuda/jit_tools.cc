@@ -61,27 +61,6 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// The folder of packages that has the file or folder `below`; "" where none has. Without Python the host knows none, but the backend's
-// own is one.
-std::string PackageFolder(const KpHost* host, const std::string& below) {
-  const void* table = nullptr;
-  if (host != nullptr && host->get_extension(host, kp_bytes(KP_PACKAGE_FILES_EXTENSION), 1, &table) == 0 && table) {
-    KpAny found = kp_none();
-    KpBytes folder{};
-    std::string text;
-    if (static_cast<const KpPackageFiles*>(table)->find(host::Bytes(below), &found) == 0 && kp_any_str(&found, &folder))
-      text = host::View(folder);
-    kp_any_release(&found);
-    if (!text.empty()) return text;
-  }
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&FindCompiler), &self) == 0 || self.dli_fname == nullptr) return {};
-  const std::string_view path = self.dli_fname;
-  std::string folder(path.substr(0, path.rfind('/') + 1));
-  folder += "..";
-  return Exists(folder + "/" + below) ? folder : std::string();
-}
-
 std::string SizeOf(const std::string& path) {
   struct stat info{};
   return stat(path.c_str(), &info) == 0 ? std::to_string(info.st_size) : "";
@@ -141,6 +120,25 @@ std::string PipLines(int driver_cuda) {
 
 }  // namespace
 
+std::string FindPackageFolder(const KpHost* host, const std::string& below) {
+  const void* table = nullptr;
+  if (host != nullptr && host->get_extension(host, kp_bytes(KP_PACKAGE_FILES_EXTENSION), 1, &table) == 0 && table) {
+    KpAny found = kp_none();
+    KpBytes folder{};
+    std::string text;
+    if (static_cast<const KpPackageFiles*>(table)->find(host::Bytes(below), &found) == 0 && kp_any_str(&found, &folder))
+      text = host::View(folder);
+    kp_any_release(&found);
+    if (!text.empty()) return text;
+  }
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&FindCompiler), &self) == 0 || self.dli_fname == nullptr) return {};
+  const std::string_view path = self.dli_fname;
+  std::string folder(path.substr(0, path.rfind('/') + 1));
+  folder += "..";
+  return Exists(folder + "/" + below) ? folder : std::string();
+}
+
 bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::string* why) {
   if (const std::string named = Variable("KERNPACK_NVRTC"); !named.empty()) {
     if (Describe(named, out, why)) return true;
@@ -167,7 +165,7 @@ bool FindCompiler(const KpHost* host, int driver_cuda, JitCompiler* out, std::st
     std::string below(wheel.folder);
     below += '/';
     below += wheel.library;
-    std::string path = PackageFolder(host, below);
+    std::string path = FindPackageFolder(host, below);
     if (path.empty()) continue;
     path += '/';
     path += below;
@@ -206,7 +204,7 @@ JitHeaders FindHeaders(const KpHost* host, const std::string& version) {
   std::vector<std::string> distributions;
   for (const HeaderWheel& wheel : kHeaderWheels) {
     if (wheel.cuda != 0 && wheel.cuda != cuda) continue;
-    const std::string packages = PackageFolder(host, wheel.folder);
+    const std::string packages = FindPackageFolder(host, wheel.folder);
     if (packages.empty()) continue;
     headers.folders.push_back(packages + "/" + wheel.folder);
     const Folder folder = OpenFolder(packages);

@@ -13,10 +13,14 @@ struct Library;
 
 namespace kernpack::cuda {
 
+// The folder of packages that has the file or folder `below`; "" where none has. Without Python the host knows none, but the backend's
+// own is one.
+std::string FindPackageFolder(const KpHost* host, const std::string& below);
+
 // An NVRTC that needn't be loaded yet: a process that finds its code in the cache never loads it.
 struct JitCompiler {
   std::string file;
-  std::string version;   // "13.5"
+  std::string version;  // "13.5"
   std::string identity;  // another build of the same version has another one
 };
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import platform
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +129,34 @@ def test_debug_sections_go_also_from_files_without_device_code(command, files: F
     done = command("slim", _write(tmp_path, files), "--cuda-arch", "80,90", "--ptx", "90", cwd=tmp_path)
     assert [line.split()[:3] for line in done.stdout.splitlines()[1:2]] == [["gpu/d.so", "debug", "sections"]]
     assert _read(tmp_path / "slim" / NAME)["gpu/x.so"] == files["gpu/x.so"]
+
+
+def test_wheels_of_64_bit_archives(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members and archives beyond 4 GB have fields of 64 bits. With zipfile's limit lowered, small ones have them, too."""
+    from kernpack_sdk.slim import repack
+    from kernpack_sdk.slim.choice import Choice
+
+    small = _write(tmp_path / "small", files)
+    plain = repack.slim(small, Choice(("90",)), tmp_path / "plain").wheel
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1000)
+    large = _write(tmp_path / "large", files)
+    end_of_64_bits, extra_field = b"PK\x06\x06", b"\x01\x00"
+    assert end_of_64_bits in large.read_bytes()
+    assert end_of_64_bits not in small.read_bytes()
+    made = repack.slim(large, Choice(("90",)), tmp_path / "made").wheel
+    data = made.read_bytes()
+    assert end_of_64_bits in data
+    monkeypatch.undo()
+    assert _read(made) == _read(plain)
+    with zipfile.ZipFile(made) as archive:
+        assert archive.testzip() is None
+        (at,) = [each.header_offset for each in archive.infolist() if each.filename == "gpu/x.so"]
+    name_size = int.from_bytes(data[at + 26 : at + 28], "little")
+    assert (
+        data[at + 30 + name_size :][:2] == extra_field
+    )  # of its own header, too: the size is known only behind the member
+    done = subprocess.run([sys.executable, "-m", "zipfile", "-t", made], capture_output=True, text=True, check=True)
+    assert "Done testing" in done.stdout
 
 
 def test_a_signed_wheel_has_to_be_signed_again(command, files: Files, tmp_path: Path) -> None:

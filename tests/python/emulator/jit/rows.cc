@@ -17,7 +17,7 @@ extern "C" __global__ void broken(const float* x, float* out, long long n) {
 constexpr int kBrokenLine = 14;  // of the mistake above
 KP_DEVICE_SOURCE(kLacking, "", "#include <cub/not_there.cuh>\n");
 
-// What the stand-in adds differs from what the source does, so that results tell which of them ran.
+// The stand-in adds another number than the source, so that results tell which of them ran.
 KP_DEVICE_SOURCE_WITH_STAND_IN(kLift, "lift<float, 1>", R"(
 .version 7.0
 .target sm_75

@@ -17,6 +17,7 @@ COMMANDS = {
     "publish": "Check everything, then print the commands that upload",
     "sign": "Sign wheels with an Ed25519 key",
     "slim": "Drop code for other GPUs, and debug sections, from a wheel",
+    "split": "Divide a wheel: a base, and a wheel of code for each GPU",
     "stubs": "Write a .pyi file from the signatures in a built module",
     "test": "Test a module by its contracts",
 }

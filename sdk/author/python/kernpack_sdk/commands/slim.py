@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kernpack_sdk import listing
+from kernpack_sdk import foreign, listing
 from kernpack_sdk.budget import shown
 from kernpack_sdk.slim import choice
 
 
-def _architectures(_: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+def read_architectures(_: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
     try:
         return choice.parse(value) if value is not None else ()
     except ValueError as error:
@@ -26,12 +25,15 @@ def _architectures(_: click.Context, option: click.Parameter, value: str | None)
 @click.option(
     "--cuda-arch",
     required=True,
-    callback=_architectures,
+    callback=read_architectures,
     metavar="90,100",
     help="The GPUs that the wheel is for; the code that they load stays.",
 )
 @click.option(
-    "--ptx", callback=_architectures, metavar="90", help="PTX that stays, too, for GPUs that are newer. Default: none."
+    "--ptx",
+    callback=read_architectures,
+    metavar="90",
+    help="PTX that stays, too, for GPUs that are newer. Default: none.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default=Path("slim"), help="The folder for it. Default: slim."
@@ -59,7 +61,7 @@ def _facts(wheel: Path, result: Any) -> dict[str, Any]:
     return {
         "from": str(wheel),
         "wheel": str(result.wheel),
-        "sha256": hashlib.sha256(result.wheel.read_bytes()).hexdigest(),
+        "sha256": foreign.digest(result.wheel),
         "bytes": _both(result.bytes),
         "installed_bytes": _both(result.installed),
         "lost_signature": result.lost_signature,

@@ -19,8 +19,8 @@ class Choice:
     architectures: tuple[str, ...]
     ptx: tuple[str, ...] = ()
 
-    def keep(self, data: bytes, entries: Sequence[fatbin.Entry]) -> list[bool]:
-        """For each entry of one fat binary, in order. If none is for these GPUs, all stay: the kernels didn't run there before, and a
+    def keep(self, data: bytes, entries: Sequence[fatbin.Entry], section: str = "") -> list[bool]:
+        """For each entry of one fat binary, in order; `section` is the name of the section that it lies in. If none is for these GPUs, all stay: the kernels didn't run there before, and a
         program that calls them fails as it did."""
         wanted = {id(each) for each in self.finds(entries) or entries}
         stays, seen = [], set()
@@ -30,18 +30,22 @@ class Choice:
             seen.add(raw)
         return stays
 
+    def added(self, data: bytes, entries: Sequence[fatbin.Entry], section: str) -> bytes:
+        """An entry that takes the place of those that go."""
+        return b""
+
     def finds(self, entries: Sequence[fatbin.Entry]) -> list[fatbin.Entry]:
         """Those of one fat binary that were asked for."""
         found = [each for number in self.architectures for each in _loaded_by(_number(number), entries)]
-        return found + [each for each in entries if each.kind == "ptx" and _spelled(each) in self.ptx]
+        return found + [each for each in entries if each.kind == "ptx" and spelled(each) in self.ptx]
 
     def missing(self, found: Iterable[fatbin.Entry]) -> list[str]:
         """The options that name code which none of these entries is."""
-        spelled = {(each.kind, _spelled(each)) for each in found}
-        known = {name for _, name in spelled}
+        names = {(each.kind, spelled(each)) for each in found}
+        known = {name for _, name in names}
         plain = {name.rstrip("af") for name in known}
         lost = [f"--cuda-arch {each}" for each in self.architectures if each not in known | plain]
-        return lost + [f"--ptx {each}" for each in self.ptx if ("ptx", each) not in spelled]
+        return lost + [f"--ptx {each}" for each in self.ptx if ("ptx", each) not in names]
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -61,8 +65,8 @@ def _loaded_by(number: int, entries: Sequence[fatbin.Entry]) -> list[fatbin.Entr
         return exact
     older = [each for each in entries if each.kind and _number(each.architecture) <= number and _runs_on(each, number)]
     ptx = [each for each in older if each.kind == "ptx"]
-    newest = max(map(_number_of, ptx), default=0)
-    return [each for each in older if each.kind == "cubin" or _number_of(each) == newest]
+    newest = max(map(number_of, ptx), default=0)
+    return [each for each in older if each.kind == "cubin" or number_of(each) == newest]
 
 
 def _runs_on(entry: fatbin.Entry, number: int) -> bool:
@@ -73,11 +77,11 @@ def _runs_on(entry: fatbin.Entry, number: int) -> bool:
     return (entry.kind == "ptx" and suffix != "f") or own // 10 == number // 10
 
 
-def _number_of(entry: fatbin.Entry) -> int:
+def number_of(entry: fatbin.Entry) -> int:
     return _number(entry.architecture)
 
 
-def _spelled(entry: fatbin.Entry) -> str:
+def spelled(entry: fatbin.Entry) -> str:
     number, suffix = _parts(entry.architecture)
     return f"{number}{suffix}"
 

@@ -66,7 +66,7 @@ def _parts(elf: Elf, number: int, found: list[fatbin.Container], choice: Choice)
     name = elf.names[number]
     data = elf.data[section.offset : section.end]
     for each in found:
-        keep = choice.keep(data, each.entries)
+        keep = choice.keep(data, each.entries, name)
         if all(keep):
             continue
         stays = [entry for entry, stay in zip(each.entries, keep, strict=True) if stay]
@@ -76,13 +76,14 @@ def _parts(elf: Elf, number: int, found: list[fatbin.Container], choice: Choice)
             raise ValueError(f"{name}: the entries of the fat binary at byte {each.start} aren't aligned to 8 bytes")
         kept = {data[entry.start : entry.end] for entry in stays}
         magic, version, header, _ = fatbin.HEADER.unpack_from(data, each.start)
-        size = sum(entry.end - entry.start for entry in stays)
+        added = choice.added(data, each.entries, name)
+        size = sum(entry.end - entry.start for entry in stays) + len(added)
         head = fatbin.HEADER.pack(magic, version, header, size) + data[each.start + fatbin.HEADER.size : each.begin]
         yield Part(
             number,
             section.offset + each.start,
             section.offset + each.end,
-            head + b"".join(data[entry.start : entry.end] for entry in stays),
+            head + b"".join(data[entry.start : entry.end] for entry in stays) + added,
             tuple(entry for entry in goes if data[entry.start : entry.end] not in kept),
             tuple(entry for entry in goes if data[entry.start : entry.end] in kept),
         )

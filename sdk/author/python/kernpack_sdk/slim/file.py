@@ -53,6 +53,15 @@ def entries(path: Path) -> list[fatbin.Entry]:
         return list(cuts.entries(_read(path, data)))
 
 
+def fat_binaries(path: Path) -> Iterator[tuple[str, bytes, tuple[fatbin.Entry, ...]]]:
+    """Of a shared object: the name and content of the section, and the images. ValueError."""
+    with _mapped(path) as data:
+        elf = _read(path, data)
+        for number, found in elf.containers():
+            section = elf.data[elf.sections[number].offset : elf.sections[number].end]
+            yield from ((elf.names[number], section, each.entries) for each in found)
+
+
 def slim(path: Path, choice: Choice, to: Path) -> Slimmed:
     """Writes `to` and proves it; writes nothing where nothing goes. ValueError."""
     with _mapped(path) as data:

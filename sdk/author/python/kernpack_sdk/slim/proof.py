@@ -119,8 +119,9 @@ def _check_device_code(old: Elf, new: Elf, choice: Choice) -> Iterator[_Range]:
         before = _memory(old, section.address, section.address + section.size)
         after = _memory(new, section.address, section.address + section.size)
         for each in found:
-            keep = choice.keep(before, each.entries)
+            keep = choice.keep(before, each.entries, old.names[number])
             expected = b"".join(before[e.start : e.end] for e, stays in zip(each.entries, keep, strict=True) if stays)
+            expected += b"" if all(keep) else choice.added(before, each.entries, old.names[number])
             magic, version, header, _ = fatbin.HEADER.unpack_from(before, each.start)
             head = fatbin.HEADER.pack(magic, version, header, len(expected))
             expected = head + before[each.start + fatbin.HEADER.size : each.begin] + expected

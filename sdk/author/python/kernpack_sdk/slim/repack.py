@@ -48,33 +48,32 @@ def slim(wheel: Path, choice: Choice, folder: Path) -> Result:
         )
     with tempfile.TemporaryDirectory() as temporary:
         tree = Path(temporary) / "tree"
-        order = _unpack(wheel, tree)
+        order = unpack(wheel, tree)
         unpacked = Wheel(wheel, tree)
         info = unpacked.info
         if info is None:
             raise ValueError(f"{wheel.name}: expected a wheel, got an archive without a .dist-info folder")
-        _refuse_damaged(unpacked)
+        refuse_damaged(unpacked)
         bills = set(sbom.findings(unpacked))
-        before = _size(tree)
-        slimmed = _slim_files(unpacked, choice, Path(temporary) / "new")
+        before = size(tree)
+        slimmed = slim_files(unpacked, choice, Path(temporary) / "new")
         changed = any(each.saved for each in slimmed.values())
-        signatures = [info / name for name in _SIGNATURES if changed and (info / name).exists()]
+        lost_signature = changed and drop_signatures(unpacked)
         folder.mkdir(parents=True, exist_ok=True)
-        with _written_whole(target, wheel.stat().st_mode & 0o777) as stream:
+        with written_whole(target, wheel.stat().st_mode & 0o777) as stream:
             if changed:
-                for each in signatures:
-                    each.unlink()
-                _write_record(unpacked)
-                _refuse_damaged(unpacked)
-                _refuse(unpacked, (each for each in sbom.findings(unpacked) if each not in bills))
-                _pack(tree, order, stream)
+                write_record(unpacked)
+                refuse_damaged(unpacked)
+                refuse(unpacked, (each for each in sbom.findings(unpacked) if each not in bills))
+                pack(tree, order, stream)
             else:
-                stream.write(wheel.read_bytes())
+                with wheel.open("rb") as source:
+                    shutil.copyfileobj(source, stream, 1 << 20)
         sizes = wheel.stat().st_size, target.stat().st_size
-        return Result(target, slimmed, sizes, (before, _size(tree)), bool(signatures))
+        return Result(target, slimmed, sizes, (before, size(tree)), lost_signature)
 
 
-def _unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
+def unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
     """The files of the wheel in their order."""
     try:
         with archive.opened(wheel) as content:
@@ -88,20 +87,29 @@ def _unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
         raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
 
 
-def _refuse_damaged(wheel: Wheel) -> None:
+def refuse_damaged(wheel: Wheel) -> None:
     """A wheel that isn't what its RECORD says: the new RECORD would vouch for it."""
     try:
-        _refuse(wheel, package.record_findings(wheel))
+        refuse(wheel, package.record_findings(wheel))
     except (csv.Error, UnicodeDecodeError):
         raise ValueError(f"{wheel.path.name}: its RECORD isn't a table in UTF-8") from None
 
 
-def _refuse(wheel: Wheel, findings: Iterable[Finding]) -> None:
+def refuse(wheel: Wheel, findings: Iterable[Finding]) -> None:
     for each in findings:
         raise ValueError(f"{wheel.path.name}: {each.text}")
 
 
-def _slim_files(wheel: Wheel, choice: Choice, folder: Path) -> dict[str, Slimmed]:
+def drop_signatures(wheel: Wheel) -> bool:
+    """Of the wheel as it was. True if it had one."""
+    assert wheel.info is not None
+    there = [wheel.info / name for name in _SIGNATURES if (wheel.info / name).exists()]
+    for each in there:
+        each.unlink()
+    return bool(there)
+
+
+def slim_files(wheel: Wheel, choice: Choice, folder: Path) -> dict[str, Slimmed]:
     """Replaces them in the tree once all are written."""
     names = {
         path: path.relative_to(wheel.tree).as_posix() for path in wheel.shared_objects() if file.has_what_can_go(path)
@@ -111,7 +119,7 @@ def _slim_files(wheel: Wheel, choice: Choice, folder: Path) -> dict[str, Slimmed
     found: dict[str, Slimmed] = {}
     written: dict[Path, Path] = {}
     for number, (path, name) in enumerate(names.items()):
-        with _named(wheel, name):
+        with named(wheel, name):
             found[name] = file.slim(path, choice, folder / str(number))
         if found[name].saved:
             written[path] = folder / str(number)
@@ -126,7 +134,7 @@ def _refuse_missing(wheel: Wheel, choice: Choice, names: dict[Path, str]) -> Non
     """Code that isn't in the wheel can't stay in it: most likely the wrong number, or the wrong wheel."""
     entries = []
     for path, name in names.items():
-        with _named(wheel, name):
+        with named(wheel, name):
             entries += file.entries(path)
     known = sorted({each.architecture for each in entries}, key=lambda name: (name.partition("_")[0], len(name), name))
     if not known:
@@ -138,7 +146,7 @@ def _refuse_missing(wheel: Wheel, choice: Choice, names: dict[Path, str]) -> Non
 
 
 @contextmanager
-def _named(wheel: Wheel, name: str) -> Iterator[None]:
+def named(wheel: Wheel, name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
@@ -168,7 +176,7 @@ def _rewrite_bills(wheel: Wheel, digests: dict[str, str]) -> None:
                 path.write_bytes(new)
 
 
-def _write_record(wheel: Wheel) -> None:
+def write_record(wheel: Wheel) -> None:
     """RECORD of the files as they are now, in the order in which it was."""
     assert wheel.info is not None
     path = wheel.info / "RECORD"
@@ -188,11 +196,11 @@ def _write_record(wheel: Wheel) -> None:
     path.write_bytes(text.getvalue().encode())
 
 
-def _size(tree: Path) -> int:
+def size(tree: Path) -> int:
     return sum(path.stat().st_size for path in tree.rglob("*") if path.is_file())
 
 
-def _pack(tree: Path, order: list[zipfile.ZipInfo], stream: BinaryIO) -> None:
+def pack(tree: Path, order: list[zipfile.ZipInfo], stream: BinaryIO) -> None:
     """The files in their order, with their times and rights: two runs give the same wheel."""
     with zipfile.ZipFile(stream, "w") as made:
         for each in order:
@@ -208,7 +216,7 @@ def _pack(tree: Path, order: list[zipfile.ZipInfo], stream: BinaryIO) -> None:
 
 
 @contextmanager
-def _written_whole(target: Path, mode: int) -> Iterator[BinaryIO]:
+def written_whole(target: Path, mode: int) -> Iterator[BinaryIO]:
     """A file that is at its place once it is complete, or not at all."""
     handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
