@@ -84,7 +84,7 @@ void BeginBulk(Warp& warp, const Instruction& i, uint32_t lane, const Access& to
     block.races.MarkAsync(to.address[lane], to.bytes);
   }
   Bulk& bulk = block.bulks.emplace_back();
-  bulk.copy = Copy{lane, 0, i.statement, to.bytes, to.bytes, to.address[lane], from};
+  bulk.copy = Copy{lane, 0, i.statement, to.bytes, to.bytes, to.address[lane], from, warp.instructions};
   bulk.box = std::move(box);
   bulk.warp = warp.index;
   bulk.barrier = barrier.address[lane];

@@ -77,6 +77,14 @@ bool IsRight(Warp& warp, const Instruction& i, uint64_t source, uint64_t target,
          AllWritten(region->written, offset, copy->given);
 }
 
+// Lanes that copy the same to the same place do what one does. The instruction's copies are the last ones.
+bool IsRepeated(const Warp& warp, const Copy& copy) {
+  for (auto other = warp.copies.rbegin(); other != warp.copies.rend() && other->serial == copy.serial; ++other) {
+    if (other->to == copy.to && other->from == copy.from && other->given == copy.given) return true;
+  }
+  return false;
+}
+
 // As the warp's access of 32 lanes that it is; below, each lane is looked at alone.
 void CountCopies(const Warp& warp, const Instruction& i, uint32_t mask, const uint64_t* sources,
                  const uint64_t* targets) {
@@ -126,12 +134,12 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
   Addresses(warp, from, sources);
   Addresses(warp, to, targets);
   CountCopies(warp, i, mask, sources, targets);
-  const auto before = static_cast<ptrdiff_t>(warp.copies.size());
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = First(mask);
     Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane] + warp.shared_base, nullptr};
     if (i.op[2] != kNoOperand)
       copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
+    copy.serial = warp.instructions;
     const bool right = IsRight(warp, to, sources[lane], targets[lane], &copy);
     uint32_t one = 1U << lane;
     if (!right && copy.given != 0) {
@@ -141,11 +149,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
       Locate(warp, from, sources, &one, &read);
       copy.from = read.host[lane];
     }
-    // Lanes that copy the same to the same place do what one does.
-    const bool repeated = std::any_of(warp.copies.begin() + before, warp.copies.end(), [&](const Copy& other) {
-      return other.to == copy.to && other.from == copy.from && other.given == copy.given;
-    });
-    if (repeated) continue;
+    if (IsRepeated(warp, copy)) continue;
     if (!right) {
       one = 1U << lane;
       Access write;

@@ -41,6 +41,7 @@ struct Copy {
   uint32_t given = 0;  // bytes that are read; zeros follow
   uint64_t to = 0;     // in shared memory
   const uint8_t* from = nullptr;
+  uint64_t serial = 0;  // of the warp's instruction
 };
 
 // A cp.async.bulk out of shared memory, whose source may still be read.
