@@ -58,9 +58,10 @@ bool IsAligned(uint64_t address, uint32_t bytes) { return (bytes & (bytes - 1)) 
 // True if a lane's copy is known to be right: copy->from is set. Else Locate finds out.
 bool IsRight(Warp& warp, const Instruction& i, uint64_t source, uint64_t target, Copy* copy) {
   Block& block = *warp.block;
-  if (!warp.taint.empty() || block.reads.any()) return false;
+  if (!warp.taint.empty()) return false;
   if (!IsAligned(source, copy->given) || !IsAligned(target, copy->bytes)) return false;
   if ((i.flags & kCluster) != 0 || target > block.shared_bytes || copy->bytes > block.shared_bytes - target) return false;
+  if (block.reads.Find(copy->to, copy->bytes) != nullptr) return false;
   if (block.copies_under_way != 0) {
     const uint8_t* const words = block.under_way.data() + copy->to / 4;
     for (uint32_t w = 0; w < copy->bytes / 4; ++w) {

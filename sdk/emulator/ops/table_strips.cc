@@ -41,13 +41,13 @@ struct Split {
 // Of the bits of f32. `special`: gets bits where a number isn't finite.
 void SplitFloats(const Ints& bits, int32_t least, Split* out, Ints* special) {
   const Ints magnitude = bits & 0x7fffffff, of_two = (magnitude >> 23) - 127;
-  const Ints subnormal = of_two < least;
+  const Ints subnormal = of_two < least, zero = magnitude == 0;
   const float scale = least == kLeastOfFloats ? 0x1p126F : 0x1p14F;
   const Ints normal = (bits & static_cast<int32_t>(0x807fffff)) | 0x3f800000;
   const auto scaled = reinterpret_cast<Ints>(reinterpret_cast<Floats>(bits) * scale);
-  out->fraction = reinterpret_cast<Floats>((subnormal & scaled) | (~subnormal & normal));
-  const Ints exponent = (subnormal & least) | (~subnormal & of_two), zero = magnitude == 0;
-  out->exponent = (zero & kNothing) | (~zero & exponent);
+  out->fraction = reinterpret_cast<Floats>(subnormal ? scaled : normal);
+  const Ints exponent = subnormal ? Ints{} + least : of_two;
+  out->exponent = zero ? Ints{} + kNothing : exponent;
   *special |= of_two == 128;
 }
 
@@ -159,15 +159,16 @@ bool SumColumn(const StripA& a, const float* fractions, const int32_t* exponents
   Split sum;
   SplitFloats(before, kLeastOfFloats, &sum, &special);
   if (IsAny(special)) return false;
-  const auto greater = [](const Ints& x, const Ints& y) {
-    const Ints first = x > y;
-    return (first & x) | (~first & y);
-  };
+  const auto greater = [](const Ints& x, const Ints& y) { return x > y ? x : y; };
   Ints greatest = greater(sum.exponent, Ints{} + kLeastOfSums);
-  for (uint32_t n = 0; n < depth; ++n) {
-    Ints of_a;
-    Get(a.exponent[n], &of_a);
-    greatest = greater(greatest, of_a + exponents[n / 4 * four + n % 4]);
+  for (uint32_t n = 0; n < depth; n += 4) {
+    const int32_t* const of_b = exponents + size_t{n} / 4 * four;
+    const auto compare = [&](uint32_t j) {
+      Ints of_a;
+      Get(a.exponent[n + j], &of_a);
+      greatest = greater(greatest, of_a + of_b[j]);
+    };
+    compare(0), compare(1), compare(2), compare(3);
   }
   // 2 to the power of `exponent`, beginning at the least normal number: what is smaller is cut off anyway.
   const Ints shift = kKept + 127 - greatest;
@@ -176,12 +177,15 @@ bool SumColumn(const StripA& a, const float* fractions, const int32_t* exponents
     return __builtin_convertvector(fraction * reinterpret_cast<Floats>(power), Ints);
   };
   Ints total = {};  // of at most 16 products of 27 bits
-  for (uint32_t n = 0; n < depth; ++n) {
-    const uint32_t at = n / 4 * four + n % 4;
-    Floats fraction;
-    Ints exponent;
-    Get(a.fraction[n], &fraction), Get(a.exponent[n], &exponent);
-    total += cut(fraction * fractions[at], exponent + exponents[at]);
+  for (uint32_t n = 0; n < depth; n += 4) {
+    const size_t at = size_t{n} / 4 * four;
+    const auto add = [&](uint32_t j) {
+      Floats fraction;
+      Ints exponent;
+      Get(a.fraction[n + j], &fraction), Get(a.exponent[n + j], &exponent);
+      total += cut(fraction * fractions[at + j], exponent + exponents[at + j]);
+    };
+    add(0), add(1), add(2), add(3);
   }
   const Ints first = cut(sum.fraction, sum.exponent);
   for (uint32_t half = 0; half < 2; ++half) {
