@@ -124,6 +124,8 @@ class Body {
       throw PtxError(op.line, "expected an instruction, got '" + statement.op + "'");
     }
     if (!lexer_.Peek().Is(";")) {
+      constexpr size_t kUsual = 4;
+      statement.operands.reserve(kUsual);
       do {
         statement.operands.push_back(ReadOperand());
       } while (lexer_.Accept(","));
