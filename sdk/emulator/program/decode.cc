@@ -13,12 +13,8 @@ constexpr int kMostCalls = 64;
 uint64_t Aligned(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 bool HasGroups(const Module& module) {
-  for (const Function& function : module.functions) {
-    for (const Statement& statement : function.body) {
-      if (statement.op.starts_with("wgmma.")) return true;
-    }
-  }
-  return false;
+  return std::any_of(module.functions.begin(), module.functions.end(),
+                     [](const Function& function) { return function.names_wgmma; });
 }
 
 }  // namespace

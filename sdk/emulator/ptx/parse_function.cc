@@ -131,6 +131,7 @@ class Body {
       } while (lexer_.Accept(","));
     }
     lexer_.Expect(";");
+    function_.names_wgmma = function_.names_wgmma || op.text.starts_with("wgmma.");
     function_.body.push_back(std::move(statement));
   }
 
