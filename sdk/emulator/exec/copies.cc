@@ -60,7 +60,8 @@ bool IsRight(Warp& warp, const Instruction& i, uint64_t source, uint64_t target,
   Block& block = *warp.block;
   if (!warp.taint.empty()) return false;
   if (!IsAligned(source, copy->given) || !IsAligned(target, copy->bytes)) return false;
-  if ((i.flags & kCluster) != 0 || target > block.shared_bytes || copy->bytes > block.shared_bytes - target) return false;
+  if ((i.flags & kCluster) != 0 || target > block.shared_bytes || copy->bytes > block.shared_bytes - target)
+    return false;
   if (block.reads.Find(copy->to, copy->bytes) != nullptr) return false;
   if (block.copies_under_way != 0) {
     const uint8_t* const words = block.under_way.data() + copy->to / 4;
@@ -158,8 +159,7 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
       write.bytes = i.bytes;
       Locate(warp, to, targets, &one, &write);
     }
-    if (RacesChecked(warp, Space::kShared))
-      CheckRaces(warp, i, AccessKind::kWrite, copy.to, copy.bytes, lane, false);
+    if (RacesChecked(warp, Space::kShared)) CheckRaces(warp, i, AccessKind::kWrite, copy.to, copy.bytes, lane, false);
     warp.copies.push_back(copy);
     ++warp.block->copies_under_way;
     SetUnderWay(warp.block, copy, 1);

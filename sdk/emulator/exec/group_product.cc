@@ -146,9 +146,8 @@ class ProductOfGroup {
 
   void ReadB(std::vector<uint32_t>* read) {
     ReadUnits(&last_, product_.operands.b, (of_.flags & kTransposesB) != 0, 4 / PerRegister(of_.b), "B", 0, of_.columns,
-              read, reinterpret_cast<uint8_t*>(b_), [&](uint32_t row) {
-                unknown_columns_[row / kColumns] |= static_cast<uint8_t>(1U << row % kColumns);
-              });
+              read, reinterpret_cast<uint8_t*>(b_),
+              [&](uint32_t row) { unknown_columns_[row / kColumns] |= static_cast<uint8_t>(1U << row % kColumns); });
   }
   void ReadA(uint32_t w, std::vector<uint32_t>* read) {
     ReadUnits(&warps_[w], product_.operands.a, (of_.flags & kTransposesA) != 0, 4 / PerRegister(of_.a), "A",
@@ -193,8 +192,7 @@ class ProductOfGroup {
           sums.from[r] = product_.operands.keeps ? sums.to[r] : nullptr;
         }
         const size_t at = size_t{block} * kColumns * of_.depth;
-        if (!special && !a.special &&
-            code.sum(a, {fractions_ + at, exponents_ + at, of_.depth, 4}, of_.depth, sums)) {
+        if (!special && !a.special && code.sum(a, {fractions_ + at, exponents_ + at, of_.depth, 4}, of_.depth, sums)) {
           continue;
         }
         if (!has_tile) FillA(w);

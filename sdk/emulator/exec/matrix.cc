@@ -248,8 +248,7 @@ void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
       std::memcpy(out, rows, sizeof rows);
       continue;
     }
-    for (uint32_t l = 0; l < kLanes; ++l)
-      out[l] = rows[l % 4 * 2][l / 4] | uint32_t{rows[l % 4 * 2 + 1][l / 4]} << 16;
+    for (uint32_t l = 0; l < kLanes; ++l) out[l] = rows[l % 4 * 2][l / 4] | uint32_t{rows[l % 4 * 2 + 1][l / 4]} << 16;
   }
 }
 

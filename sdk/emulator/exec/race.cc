@@ -207,8 +207,8 @@ void RaceShadow::WriteWords(const Warp& warp, uint32_t thread, uint32_t statemen
     if (word->block != block_) *word = Word(), word->block = block_;
     const bool write_known = word->writer == kNobody || word->writer == thread ||
                              (word->writer == writer && word->write_clock == write_clock);
-    const bool read_known = word->reader == kNobody || word->reader == thread ||
-                            (word->reader == reader && word->read_clock == read_clock);
+    const bool read_known =
+        word->reader == kNobody || word->reader == thread || (word->reader == reader && word->read_clock == read_clock);
     if (!write_known || !read_known) {
       const uint32_t last_writer = word->writer, last_write = word->write_clock;
       const uint32_t last_reader = word->reader, last_read = word->read_clock;

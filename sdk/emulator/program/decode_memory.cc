@@ -13,10 +13,10 @@ bool StartsWith(std::string_view text, std::string_view with) { return text.subs
 void DropHints(Mnemonic* mnemonic) {
   std::vector<std::string_view> drop;
   for (const std::string_view part : mnemonic->parts()) {
-    for (const std::string_view hint :
-         std::initializer_list<std::string_view>{"volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
-                             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
-                             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
+    for (const std::string_view hint : std::initializer_list<std::string_view>{
+             "volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
+             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
+             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
       if (StartsWith(part, hint) && (part == hint || StartsWith(part.substr(hint.size()), "::"))) drop.push_back(part);
     }
   }
