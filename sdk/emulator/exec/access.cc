@@ -27,7 +27,11 @@ void CheckAlignment(const Warp& warp, const Instruction& instruction, const Acce
   const uint32_t align = access.align != 0 ? access.align : access.bytes;
   if ((align & (align - 1)) != 0) return;
   uint64_t low = 0;
-  for (uint32_t l = 0; l < kLanes; ++l) low |= (access.mask >> l & 1) != 0 ? access.address[l] : 0;
+  if (access.mask == ~0U) {
+    for (uint32_t l = 0; l < kLanes; ++l) low |= access.address[l];
+  } else {
+    for (uint32_t left = access.mask; left != 0; left &= left - 1) low |= access.address[First(left)];
+  }
   if ((low & (align - 1)) == 0) return;
   for (uint32_t l = 0; l < kLanes; ++l) {
     if ((access.mask >> l & 1) == 0 || (access.address[l] & (align - 1)) == 0) continue;
@@ -73,8 +77,8 @@ void InParameters(const Warp& warp, const Instruction& instruction, Access* acce
 void InShared(const Warp& warp, const Instruction& instruction, Access* access) {
   Block& block = *warp.block;
   const bool whole_cluster = instruction.space == Space::kGeneric || (instruction.flags & kCluster) != 0;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if ((access->mask >> l & 1) == 0) continue;
+  for (uint32_t left = access->mask; left != 0; left &= left - 1) {
+    const uint32_t l = First(left);
     uint64_t offset = access->address[l], base = warp.shared_base;
     if (whole_cluster && offset >= kRankUnit) {
       base = GetSharedBase(warp, instruction, l, offset);

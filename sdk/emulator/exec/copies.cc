@@ -44,18 +44,48 @@ void Arrive(Warp& warp, const Instruction& wait, const Copy& copy) {
   if (copy.given != 0) std::memcpy(bytes, copy.from, copy.given);
   SetUnderWay(&block, copy, 0);
   uint8_t* const to = block.shared.data() + copy.to;
-  Instruction instruction = wait;
-  instruction.statement = copy.statement;
-  Access access;
-  access.space = Space::kShared;
-  access.kind = AccessKind::kWrite;
-  access.bytes = copy.bytes;
-  access.mask = 1U << copy.lane;
-  access.address[copy.lane] = copy.to;
-  if (RacesChecked(warp, access.space))
-    CheckRaces(warp, instruction, access, copy.lane, std::memcmp(bytes, to, copy.bytes) == 0);
+  if (RacesChecked(warp, Space::kShared)) {
+    Instruction instruction = wait;
+    instruction.statement = copy.statement;
+    CheckRaces(warp, instruction, AccessKind::kWrite, copy.to, copy.bytes, copy.lane,
+               std::memcmp(bytes, to, copy.bytes) == 0);
+  }
   std::memcpy(to, bytes, copy.bytes);
-  Wrote(warp, instruction, access);
+  if (block.launch->checks.uninitialised) MarkWritten(block.shared_written.data(), copy.to, copy.bytes);
+}
+
+bool IsAligned(uint64_t address, uint32_t bytes) { return (bytes & (bytes - 1)) != 0 || (address & (bytes - 1)) == 0; }
+
+// True if a lane's copy is known to be right: copy->from is set. Else Locate finds out.
+bool IsRight(Warp& warp, const Instruction& i, uint64_t source, uint64_t target, Copy* copy) {
+  Block& block = *warp.block;
+  if (!warp.taint.empty()) return false;
+  if (!IsAligned(source, copy->given) || !IsAligned(target, copy->bytes)) return false;
+  if ((i.flags & kCluster) != 0 || target > block.shared_bytes || copy->bytes > block.shared_bytes - target)
+    return false;
+  if (block.reads.Find(copy->to, copy->bytes) != nullptr) return false;
+  if (block.copies_under_way != 0) {
+    const uint8_t* const words = block.under_way.data() + copy->to / 4;
+    for (uint32_t w = 0; w < copy->bytes / 4; ++w) {
+      if (words[w] != 0) return false;
+    }
+  }
+  if (copy->given == 0) return true;
+  const Region* const region = FindRegion(block, source);
+  if (region == nullptr) return false;
+  const uint64_t offset = source - region->begin;
+  if (copy->given > region->size - offset) return false;
+  copy->from = region->data + offset;
+  return !block.launch->checks.uninitialised || region->written == nullptr ||
+         AllWritten(region->written, offset, copy->given);
+}
+
+// Lanes that copy the same to the same place do what one does. The instruction's copies are the last ones.
+bool IsRepeated(const Warp& warp, const Copy& copy) {
+  for (auto other = warp.copies.rbegin(); other != warp.copies.rend() && other->serial == copy.serial; ++other) {
+    if (other->to == copy.to && other->from == copy.from && other->given == copy.given) return true;
+  }
+  return false;
 }
 
 // As the warp's access of 32 lanes that it is; below, each lane is looked at alone.
@@ -112,28 +142,26 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
     Copy copy{lane, warp.copy_groups[lane], i.statement, i.bytes, i.bytes, targets[lane] + warp.shared_base, nullptr};
     if (i.op[2] != kNoOperand)
       copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
+    copy.serial = warp.instructions;
+    const bool right = IsRight(warp, to, sources[lane], targets[lane], &copy);
     uint32_t one = 1U << lane;
-    Access read;
-    read.kind = AccessKind::kRead;
-    read.bytes = copy.given;
-    if (copy.given != 0) {
+    if (!right && copy.given != 0) {
+      Access read;
+      read.kind = AccessKind::kRead;
+      read.bytes = copy.given;
       Locate(warp, from, sources, &one, &read);
       copy.from = read.host[lane];
       if (GlobalChecked(warp, read.space)) CheckGlobal(warp, from, read, 0);
     }
-    // Lanes that copy the same to the same place do what one does.
-    const bool repeated = std::any_of(warp.copies.begin(), warp.copies.end(), [&](const Copy& other) {
-      return other.to == copy.to && other.from == copy.from && other.given == copy.given &&
-             other.statement == copy.statement && other.serial == warp.instructions;
-    });
-    if (repeated) continue;
-    copy.serial = warp.instructions;
-    one = 1U << lane;
-    Access write;
-    write.kind = AccessKind::kWrite;
-    write.bytes = i.bytes;
-    Locate(warp, to, targets, &one, &write);
-    if (RacesChecked(warp, write.space)) CheckRaces(warp, i, write, lane, false);
+    if (IsRepeated(warp, copy)) continue;
+    if (!right) {
+      one = 1U << lane;
+      Access write;
+      write.kind = AccessKind::kWrite;
+      write.bytes = i.bytes;
+      Locate(warp, to, targets, &one, &write);
+    }
+    if (RacesChecked(warp, Space::kShared)) CheckRaces(warp, i, AccessKind::kWrite, copy.to, copy.bytes, lane, false);
     warp.copies.push_back(copy);
     ++warp.block->copies_under_way;
     SetUnderWay(warp.block, copy, 1);

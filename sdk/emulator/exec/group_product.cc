@@ -8,6 +8,7 @@
 #include "exec/matrix_elements.h"
 #include "exec/taint.h"
 #include "exec/warp_group.h"
+#include "ops/strip.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -89,23 +90,17 @@ class ProductOfGroup {
     AsyncRead read{last_.index, 0, i_.statement, "wgmma.wait_group", {}};
     ReadB(&read.units);
     for (uint32_t w = 0; w < kGroupWarps; ++w) {
-      tiles_[w].rows = kRowsOfWarp, tiles_[w].depth = of_.depth, tiles_[w].a = of_.a, tiles_[w].d = of_.d;
       if ((of_.flags & kAInRegisters) != 0) {
-        TakeA(w);
+        NoteUnknownA(w);
       } else {
         ReadA(w, &read.units);
       }
     }
     product_.reads = last_.block->reads.Begin(std::move(read));
-    const uint32_t order = last_.block->launch->mma_order;
-    const auto sum_tile = last_.block->program->rows->sum_tile;
-    for (uint32_t block = 0; block < of_.columns / kColumns; ++block) {
+    if (!SumStrips()) {
       for (uint32_t w = 0; w < kGroupWarps; ++w) {
-        Tile& tile = tiles_[w];
-        std::memcpy(tile.of_b, of_b_[block], sizeof of_b_[block][0] * of_.depth);
-        Gather(warps_[w], block, &tile);
-        sum_tile(&tile, order);
-        Scatter(warps_[w], block, tile);
+        FillA(w);
+        for (uint32_t block = 0; block < of_.columns / kColumns; ++block) SumBlock(w, block);
       }
     }
     for (uint32_t w = 0; w < kGroupWarps; ++w) CarryTaint(&warps_[w], w);
@@ -117,67 +112,132 @@ class ProductOfGroup {
   const Instruction& i_;
   GroupProduct& product_;
   const ProductSizes of_;
-  Tile tiles_[kGroupWarps];
-  double of_b_[kMostBlocks][kMostDepth][kColumns];
+  static constexpr uint32_t kBytesAlongK = kWordsAlongK * 4;
+  uint32_t a_[kGroupWarps][kRowsOfWarp][kWordsAlongK];
+  uint32_t b_[kMostBlocks * kColumns][kWordsAlongK];
+  alignas(64) float fractions_[kMostBlocks * kColumns * kMostDepth / 2];  // of B, for fast code
+  alignas(64) int32_t exponents_[kMostBlocks * kColumns * kMostDepth / 2];
+  Tile tile_;
   uint32_t unknown_rows_[kGroupWarps] = {};  // of A
   uint8_t unknown_columns_[kMostBlocks] = {};  // of B
 
-  // Calls `put(row, k, value)` for each element of the units that `operand` has, and `unknown(row)` for rows with unwritten ones.
-  template <class Put, class Unknown>
-  void ReadUnits(Warp* warp, const GroupOperand& operand, Element element, const char* what, uint32_t first,
-                 uint32_t rows, std::vector<uint32_t>* read, Put put, Unknown unknown) {
+  // Reads the units of `rows` rows from `first` on, whose elements become those of rows of kBytesAlongK bytes. Calls `unknown(row)`
+  // for rows with unwritten ones.
+  template <class Unknown>
+  void ReadUnits(Warp* warp, uint64_t descriptor, bool transposed, uint32_t element_bytes, const char* what,
+                 uint32_t first, uint32_t rows, std::vector<uint32_t>* read, uint8_t* out, Unknown unknown) {
+    const GroupOperand operand(descriptor, transposed, element_bytes);
     UnitReader units(warp, i_, what, read);
-    const uint32_t per_word = PerRegister(element), each = 4 * per_word;
-    WithElement(element, [&](auto value) {
-      operand.ForUnits(first, rows, of_.depth, [&](uint64_t address, uint32_t row, uint32_t k) {
-        bool known = true;
-        uint32_t words[4];
-        std::memcpy(words, units.At(address, &known), sizeof words);
-        for (uint32_t e = 0; e < each; ++e) {
-          const double x = value(words[e / per_word], e % per_word);
-          if (operand.transposed()) {
-            put(row + e, k, x);
-            if (!known) unknown(row + e);
-          } else {
-            put(row, k + e, x);
-          }
-        }
-        if (!known) unknown(row);
-      });
+    operand.ForUnits(first, rows, of_.depth, [&](uint64_t address, uint32_t row, uint32_t k) {
+      bool known = true;
+      const uint8_t* const unit = units.At(address, &known);
+      uint8_t* const to = out + size_t{row - first} * kBytesAlongK + size_t{k} * element_bytes;
+      if (!transposed) {
+        std::memcpy(to, unit, GroupOperand::kUnit);
+        if (!known) unknown(row - first);
+        return;
+      }
+      for (uint32_t e = 0; e < GroupOperand::kUnit / element_bytes; ++e) {
+        std::memcpy(to + size_t{e} * kBytesAlongK, unit + size_t{e} * element_bytes, element_bytes);
+        if (!known) unknown(row - first + e);
+      }
     });
   }
 
   void ReadB(std::vector<uint32_t>* read) {
-    const GroupOperand operand(product_.operands.b, (of_.flags & kTransposesB) != 0, 4 / PerRegister(of_.b));
-    const double sign = (of_.flags & kNegatesB) != 0 ? -1 : 1;
-    ReadUnits(
-        &last_, operand, of_.b, "B", 0, of_.columns, read,
-        [&](uint32_t row, uint32_t k, double x) { of_b_[row / kColumns][k][row % kColumns] = sign * x; },
-        [&](uint32_t row) { unknown_columns_[row / kColumns] |= static_cast<uint8_t>(1U << row % kColumns); });
+    ReadUnits(&last_, product_.operands.b, (of_.flags & kTransposesB) != 0, 4 / PerRegister(of_.b), "B", 0, of_.columns,
+              read, reinterpret_cast<uint8_t*>(b_),
+              [&](uint32_t row) { unknown_columns_[row / kColumns] |= static_cast<uint8_t>(1U << row % kColumns); });
   }
   void ReadA(uint32_t w, std::vector<uint32_t>* read) {
-    const GroupOperand operand(product_.operands.a, (of_.flags & kTransposesA) != 0, 4 / PerRegister(of_.a));
-    const double sign = (of_.flags & kNegatesA) != 0 ? -1 : 1;
-    const uint32_t first = w * kRowsOfWarp;
-    ReadUnits(
-        &warps_[w], operand, of_.a, "A", first, kRowsOfWarp, read,
-        [&](uint32_t row, uint32_t k, double x) { tiles_[w].of_a[row - first][k] = sign * x; },
-        [&](uint32_t row) { unknown_rows_[w] |= 1U << (row - first); });
+    ReadUnits(&warps_[w], product_.operands.a, (of_.flags & kTransposesA) != 0, 4 / PerRegister(of_.a), "A",
+              w * kRowsOfWarp, kRowsOfWarp, read, reinterpret_cast<uint8_t*>(a_[w]),
+              [&](uint32_t row) { unknown_rows_[w] |= 1U << row; });
   }
-  void TakeA(uint32_t w) {
+  void NoteUnknownA(uint32_t w) {
+    for (uint32_t r = 0; r < 4; ++r) {
+      const uint32_t lanes = Tainted(warps_[w], of_.of_a[r]);
+      for (uint32_t left = lanes; left != 0; left &= left - 1)
+        unknown_rows_[w] |= 1U << PlaceInA(kRowsOfWarp, First(left), r, 0, PerRegister(of_.a)).row;
+    }
+  }
+
+  bool negates_a() const { return (of_.flags & kNegatesA) != 0; }
+  bool negates_b() const { return (of_.flags & kNegatesB) != 0; }
+
+  // The usual product, for which there is fast code; blocks of 8 columns that it can't compute are done by Tiles.
+  bool SumStrips() {
+    if (last_.block->launch->mma_order != kOrderOfH200 || !HasStrips(of_.a) || of_.a != of_.b ||
+        (of_.d != Element::kHalf && of_.d != Element::kFloat)) {
+      return false;
+    }
+    const StripCode& code = *last_.block->program->rows->strips;
+    const uint32_t words = of_.columns * kWordsAlongK;
+    const bool special = code.split(b_[0], words, kWordsAlongK, of_.b, negates_b(), fractions_, exponents_);
+    const uint32_t count = of_.sums / (of_.columns / kColumns);  // registers of a block
+    for (uint32_t w = 0; w < kGroupWarps; ++w) {
+      StripA a;
+      if ((of_.flags & kAInRegisters) != 0) {
+        const uint32_t* registers[4];
+        for (uint32_t r = 0; r < 4; ++r) registers[r] = Words(warps_[w], of_.of_a[r]);
+        code.take_a(registers, 2, of_.a, negates_a(), &a);
+      } else {
+        code.read_a(a_[w][0], of_.a, negates_a(), &a);
+      }
+      bool has_tile = false;
+      for (uint32_t block = 0; block < of_.columns / kColumns; ++block) {
+        StripSums sums{of_.d, {}, {}};
+        for (uint32_t r = 0; r < count; ++r) {
+          sums.to[r] = Words(warps_[w], of_.of_d[block * count + r]);
+          sums.from[r] = product_.operands.keeps ? sums.to[r] : nullptr;
+        }
+        const size_t at = size_t{block} * kColumns * of_.depth;
+        if (!special && !a.special && code.sum(a, {fractions_ + at, exponents_ + at, of_.depth, 4}, of_.depth, sums)) {
+          continue;
+        }
+        if (!has_tile) FillA(w);
+        has_tile = true;
+        SumBlock(w, block);
+      }
+    }
+    return true;
+  }
+
+  // Element k of a row of words.
+  template <class F>
+  void WithElements(Element element, const uint32_t* words, F put) {
+    const uint32_t each = PerRegister(element);
+    WithElement(element, [&](auto value) {
+      for (uint32_t k = 0; k < of_.depth; ++k) put(k, value(words[k / each], k % each));
+    });
+  }
+  void FillA(uint32_t w) {
+    tile_.rows = kRowsOfWarp, tile_.depth = of_.depth, tile_.a = of_.a, tile_.d = of_.d;
+    const double sign = negates_a() ? -1 : 1;
+    if ((of_.flags & kAInRegisters) == 0) {
+      for (uint32_t row = 0; row < kRowsOfWarp; ++row)
+        WithElements(of_.a, a_[w][row], [&](uint32_t k, double x) { tile_.of_a[row][k] = sign * x; });
+      return;
+    }
     const uint32_t each = PerRegister(of_.a);
-    const double sign = (of_.flags & kNegatesA) != 0 ? -1 : 1;
     WithElement(of_.a, [&](auto value) {
       for (uint32_t r = 0; r < 4; ++r) {
         for (uint32_t l = 0; l < kLanes; ++l) {
           for (uint32_t e = 0; e < each; ++e) {
             const MatrixPlace at = PlaceInA(kRowsOfWarp, l, r, e, each);
-            tiles_[w].of_a[at.row][at.column] = sign * value(Words(warps_[w], of_.of_a[r])[l], e);
+            tile_.of_a[at.row][at.column] = sign * value(Words(warps_[w], of_.of_a[r])[l], e);
           }
-          unknown_rows_[w] |= (Tainted(warps_[w], of_.of_a[r]) >> l & 1) << PlaceInA(kRowsOfWarp, l, r, 0, each).row;
         }
       }
     });
+  }
+  void SumBlock(uint32_t w, uint32_t block) {
+    const double sign = negates_b() ? -1 : 1;
+    for (uint32_t c = 0; c < kColumns; ++c)
+      WithElements(of_.b, b_[block * kColumns + c], [&](uint32_t k, double x) { tile_.of_b[k][c] = sign * x; });
+    Gather(warps_[w], block, &tile_);
+    last_.block->program->rows->sum_tile(&tile_, last_.block->launch->mma_order);
+    Scatter(warps_[w], block, tile_);
   }
 
   // A block's four sums of each lane are as those of mma.
@@ -230,7 +290,7 @@ class ProductOfGroup {
 }  // namespace
 
 void ComputeProduct(Warp* last, GroupProduct* product) {
-  const auto work = std::make_unique<ProductOfGroup>(last, product);  // 90 KiB
+  const auto work = std::make_unique<ProductOfGroup>(last, product);  // 50 KiB
   work->Run();
   product->computed = true;
 }

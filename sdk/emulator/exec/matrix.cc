@@ -9,6 +9,7 @@
 #include "exec/fault.h"
 #include "exec/matrix_elements.h"
 #include "exec/taint.h"
+#include "ops/strip.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -147,9 +148,43 @@ void PutSum(Element element, bool clamp, double sum, uint32_t number, uint32_t* 
   }
 }
 
+namespace {
+
+// The usual product, for which there is fast code. False: nothing was done.
+bool MultiplyStrip(Warp& warp, const Operands& of) {
+  const bool halves = of.d == Element::kHalf;
+  if (warp.block->launch->mma_order != kOrderOfH200 || !HasStrips(of.a) || of.a != of.b || of.rows != kStripRows ||
+      (!halves && of.d != Element::kFloat)) {
+    return false;
+  }
+  const StripCode& code = *warp.block->program->rows->strips;
+  const uint32_t* of_a[4];
+  for (uint32_t r = 0; r < of.counts[1]; ++r) of_a[r] = Words(warp, of.registers[1][r]);
+  StripA a;
+  code.take_a(of_a, of.counts[1] / 2, of.a, false, &a);
+  if (a.special) return false;
+  constexpr uint32_t kMost = kMostDepth * kColumns;
+  alignas(64) float fractions[kMost];
+  alignas(64) int32_t exponents[kMost];
+  uint32_t words[kMost];
+  const uint32_t count = of.counts[2] * kLanes;
+  for (uint32_t r = 0; r < of.counts[2]; ++r)
+    std::copy_n(Words(warp, of.registers[2][r]), kLanes, words + size_t{r} * kLanes);
+  if (code.split(words, count, count, of.b, false, fractions, exponents)) return false;
+  StripSums sums{of.d, {}, {}};
+  for (uint32_t r = 0; r < of.counts[0]; ++r) {
+    sums.from[r] = Words(warp, of.registers[3][r]);
+    sums.to[r] = of.registers[0][r] == kNoOperand ? nullptr : Words(warp, of.registers[0][r]);
+  }
+  return code.sum(a, {fractions, exponents, 4, kLanes}, of.depth, sums);
+}
+
+}  // namespace
+
 void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedAllLanes(warp, i, mask);
   const Operands of = GetOperands(warp, i);
+  if (MultiplyStrip(warp, of)) return CarryTaint(warp, of);
   Tile tile;
   Gather(warp, of, &tile);
   warp.block->program->rows->sum_tile(&tile, warp.block->launch->mma_order);
@@ -197,19 +232,23 @@ void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
   const uint8_t* written = warp.block->shared_written.data();
   for (uint32_t matrix = 0; matrix < i.count; ++matrix) {
     if (slots[matrix] == kNoOperand) continue;
-    uint32_t out[kLanes] = {}, unwritten = 0;
-    for (uint32_t l = 0; l < kLanes; ++l) {
+    uint16_t rows[8][8];
+    for (uint32_t row = 0; row < 8; ++row) std::memcpy(rows[row], access.host[matrix * 8 + row], sizeof rows[row]);
+    uint32_t unwritten = 0;
+    for (uint32_t l = 0; access.unwritten != 0 && l < kLanes; ++l) {
       for (uint32_t half = 0; half < 2; ++half) {
         const uint32_t row = GetRow(i, matrix, l, half), byte = GetByte(i, l, half);
-        uint16_t bits = 0;
-        std::memcpy(&bits, access.host[row] + byte, 2);
-        out[l] |= uint32_t{bits} << (16 * half);
         const bool known = (access.unwritten >> row & 1) == 0 || AllWritten(written, access.address[row] + byte, 2);
         unwritten |= uint32_t(!known) << l;
       }
     }
     SetTaint(warp, slots[matrix], ~0U, unwritten);
-    std::copy(out, out + kLanes, Words(warp, slots[matrix]));
+    uint32_t* const out = Words(warp, slots[matrix]);
+    if (i.variant != 1) {
+      std::memcpy(out, rows, sizeof rows);
+      continue;
+    }
+    for (uint32_t l = 0; l < kLanes; ++l) out[l] = rows[l % 4 * 2][l / 4] | uint32_t{rows[l % 4 * 2 + 1][l / 4]} << 16;
   }
 }
 

@@ -172,10 +172,78 @@ uint32_t RaceShadow::UnorderedReader(const Warp& warp, uint32_t thread, const Wo
   return kNobody;
 }
 
+// Neighbouring words mostly have one history: an answer of Before is kept for the next word.
+void RaceShadow::ReadWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count,
+                           Conflict* out) {
+  constexpr uint8_t kAll = 0xf;
+  uint32_t writer = kNobody, write_clock = 0, reader = kNobody, read_clock = 0;  // that are before
+  for (Word* word = words; word != words + count; ++word) {
+    if (word->block != block_) *word = Word(), word->block = block_;
+    if (word->writer != kNobody && word->writer != thread &&
+        (word->writer != writer || word->write_clock != write_clock)) {
+      if (Before(warp, word->writer, word->write_clock)) {
+        writer = word->writer, write_clock = word->write_clock;
+      } else {
+        return One(warp, thread, statement, word, kAll, Access::kRead, false, out);
+      }
+    }
+    if (word->reader != kNobody && word->reader != thread &&
+        (word->reader != reader || word->read_clock != read_clock)) {
+      if (word->reader == kMany || !Before(warp, word->reader, word->read_clock)) {
+        Read(warp, thread, statement, word, kAll);
+        continue;
+      }
+      reader = word->reader, read_clock = word->read_clock;
+    }
+    word->reader = thread;
+    word->read_clock = warp.clock;
+    word->read_statement = statement;
+    word->read_bytes = kAll;
+  }
+}
+
+void RaceShadow::WriteWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count,
+                            bool same, Conflict* out) {
+  constexpr uint8_t kAll = 0xf;
+  uint32_t writer = kNobody, write_clock = 0, reader = kNobody, read_clock = 0;  // that are before
+  for (Word* word = words; word != words + count; ++word) {
+    if (word->block != block_) *word = Word(), word->block = block_;
+    const bool write_known = word->writer == kNobody || word->writer == thread ||
+                             (word->writer == writer && word->write_clock == write_clock);
+    const bool read_known =
+        word->reader == kNobody || word->reader == thread || (word->reader == reader && word->read_clock == read_clock);
+    if (!write_known || !read_known) {
+      const uint32_t last_writer = word->writer, last_write = word->write_clock;
+      const uint32_t last_reader = word->reader, last_read = word->read_clock;
+      const bool ordered = last_writer != kNobody && last_writer != thread && !same && word->write_bytes == kAll;
+      const bool read_ordered = last_reader < kMany && last_reader != thread && word->read_bytes != 0;
+      One(warp, thread, statement, word, kAll, Access::kWrite, same, out);
+      if (out->found) return;
+      if (ordered) writer = last_writer, write_clock = last_write;
+      if (read_ordered) reader = last_reader, read_clock = last_read;
+      continue;
+    }
+    word->atomic = word->async = false;
+    word->writer = thread;
+    word->write_clock = warp.clock;
+    word->write_statement = statement;
+    word->write_bytes = kAll;
+    word->reader = kNobody;
+  }
+}
+
 RaceShadow::Conflict RaceShadow::Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset,
                                        uint32_t bytes, Access access, bool same) {
   Conflict conflict;
   const uint32_t thread = warp.index * kLanes + lane;
+  if ((offset | bytes) % 4 == 0 && access != Access::kAtomic) {
+    if (access == Access::kRead) {
+      ReadWords(warp, thread, instruction.statement, words_.data() + offset / 4, bytes / 4, &conflict);
+    } else {
+      WriteWords(warp, thread, instruction.statement, words_.data() + offset / 4, bytes / 4, same, &conflict);
+    }
+    return conflict;
+  }
   for (uint64_t at = offset; at < offset + bytes && !conflict.found;) {
     const uint64_t word = at / 4;
     const uint64_t end = std::min((word + 1) * 4, offset + bytes);

@@ -82,10 +82,11 @@ class RaceShadow {
     uint32_t read_statement = 0;
     uint8_t write_bytes = 0;
     uint8_t read_bytes = 0;
-    bool atomic = false;
-    bool async = false;  // written by the async proxy
+    bool atomic : 1 = false;
+    bool async : 1 = false;  // written by the async proxy
     uint32_t block = 0;  // of which this is; a word of an earlier one is as good as new
   };
+  static_assert(sizeof(Word) == 32);  // half a line of the cache
   // Who of a warp read a word last, and when; 0: nobody.
   struct Readers {
     uint32_t clock;
@@ -114,6 +115,10 @@ class RaceShadow {
   uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word, bool* of_warp) const;
   void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,
            Conflict* out);
+  // Of `count` whole words.
+  void ReadWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count, Conflict* out);
+  void WriteWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count, bool same,
+                  Conflict* out);
 };
 
 }  // namespace kernpack::emulator

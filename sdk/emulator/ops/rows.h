@@ -23,6 +23,7 @@ struct RowMoves {
 };
 
 struct Tile;
+struct StripCode;
 
 struct RowCode {
   // True if the 32 values are first, first + step, first + 2 * step, ...
@@ -32,6 +33,7 @@ struct RowCode {
   RowMoves (*moves)(uint32_t bytes, uint32_t count, bool wide, bool is_signed);
   // D = A * B + C of a tile, with the order of Launch::mma_order; sums of integers are exact, and those of f64 as by fma.
   void (*sum_tile)(Tile* tile, uint32_t order);
+  const StripCode* strips;  // for sums that are most often asked for, 16 rows at once
 };
 
 }  // namespace kernpack::emulator

@@ -82,7 +82,8 @@ RowMoves Moves(uint32_t bytes, uint32_t count, bool wide, bool is_signed) {
 }  // namespace
 
 void SumTile(Tile* tile, uint32_t order);  // table_sums.cc
+extern const StripCode kStripCode;         // table_strips.cc
 extern const RowCode kRowCode;
-const RowCode kRowCode{Steps<uint64_t>, Steps<uint32_t>, Moves, SumTile};
+const RowCode kRowCode{Steps<uint64_t>, Steps<uint32_t>, Moves, SumTile, &kStripCode};
 
 }  // namespace kernpack::emulator::KP_ISA

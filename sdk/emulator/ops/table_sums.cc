@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "ops/rounding.h"
 #include "ops/rows.h"
-#include "ops/small_float.h"
 #include "ops/tile.h"
 
 namespace kernpack::emulator::KP_ISA {
@@ -29,16 +29,11 @@ struct Part {
 };
 constexpr Part kAll = {0, 4};
 
-// A zero's exponent lies below all others: it doesn't take part. Subnormal numbers aren't normalised: they have the least exponent.
-constexpr int32_t kNothing = -100000;
 int32_t GetExponent(double value, int32_t least) {
   const auto biased = static_cast<int32_t>(__builtin_bit_cast(uint64_t, value) >> 52 & 0x7ff);
   return biased == 0 ? kNothing : std::max(biased - 1023, least);
 }
 double PowerOfTwo(int32_t exponent) { return __builtin_bit_cast(double, static_cast<uint64_t>(1023 + exponent) << 52); }
-
-// A summand keeps this many bits below the greatest exponent of a sum, which counts as at least kLeastOfSums.
-constexpr int32_t kKept = 25, kLeastOfSums = -133, kLeastOfFloats = -126, kLeastOfHalves = -14;
 
 // All products of a sum, and what is there, are cut off at the same bit, and added without further loss. An infinity stays.
 void AddAligned(Tile* tile, Part part, int32_t least) {
@@ -79,24 +74,15 @@ void AddAligned(Tile* tile, Part part, int32_t least) {
   }
 }
 
-// Toward zero, but an infinity beyond the greatest number. What becomes a zero has no sign.
-double ToFloat(double value) {
-  if (__builtin_fabs(value) < 0x1p-149) return 0;
-  const auto nearest = static_cast<float>(value);
-  if (std::isinf(nearest)) return __builtin_fabs(value) < 0x1p128 ? std::copysign(0x1.fffffep127, value) : nearest;
-  const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(value);
-  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, nearest) - uint32_t{above});
-}
 void ToFloats(Tile* tile) {
   for (uint32_t r = 0; r < tile->rows; ++r) {
     for (double& sum : tile->sums[r]) sum = ToFloat(sum);
   }
 }
 
-// To nearest; what becomes a zero has no sign.
 void ToHalves(Tile* tile) {
   for (uint32_t r = 0; r < tile->rows; ++r) {
-    for (double& sum : tile->sums[r]) sum = __builtin_fabs(sum) <= 0x1p-25 ? 0 : Half::Read(Half::Write(sum));
+    for (double& sum : tile->sums[r]) sum = ToHalf(sum);
   }
 }
 void Round(Tile* tile) { return tile->d == Element::kFloat ? ToFloats(tile) : ToHalves(tile); }
@@ -194,7 +180,7 @@ void SumAsH200(Tile* tile) {
 extern void SumTile(Tile* tile, uint32_t order);
 void SumTile(Tile* tile, uint32_t order) {
   const bool exact = tile->d == Element::kDouble || tile->d == Element::kInteger;
-  if (order == 3 && !exact) return SumAsH200(tile);
+  if (order == kOrderOfH200 && !exact) return SumAsH200(tile);
   if (order == 0 || exact) return SumWide(tile);
   SumInFloat(tile, order == 2);
 }

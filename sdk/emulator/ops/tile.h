@@ -18,6 +18,9 @@ constexpr uint32_t PerRegister(Element element) {
              : 4;
 }
 
+// Of Launch::mma_order.
+constexpr uint32_t kOrderOfH200 = 3;
+
 constexpr uint32_t kColumns = 8, kMostRows = 16, kMostDepth = 32;
 
 struct Tile {

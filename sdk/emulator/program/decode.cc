@@ -13,17 +13,15 @@ constexpr int kMostCalls = 64;
 uint64_t Aligned(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 bool HasGroups(const Module& module) {
-  for (const Function& function : module.functions) {
-    for (const Statement& statement : function.body) {
-      if (statement.op.starts_with("wgmma.")) return true;
-    }
-  }
-  return false;
+  return std::any_of(module.functions.begin(), module.functions.end(),
+                     [](const Function& function) { return function.names_wgmma; });
 }
 
 }  // namespace
 
 Mnemonic::Mnemonic(std::string_view op) {
+  constexpr size_t kUsual = 8;
+  parts_.reserve(kUsual);
   for (size_t begin = 0;;) {
     const size_t dot = op.find('.', begin);
     parts_.push_back(op.substr(begin, dot - begin));
@@ -142,6 +140,12 @@ void Decoder::Body(Frame* frame) {
   Frame* const outer = frame_;
   const Statement* const at = statement_;
   frame_ = frame;
+  const size_t count = frame->function->body.size();
+  frame->begins.reserve(count + 1);
+  if (frame->caller == nullptr) {
+    program_.code.reserve(count + count / 4);
+    program_.sources.reserve(count);
+  }
   for (const Statement& statement : frame->function->body) {
     frame->begins.push_back(static_cast<uint32_t>(program_.code.size()));
     OneOrNote(statement);

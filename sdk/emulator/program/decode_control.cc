@@ -239,7 +239,7 @@ void Decoder::Collective(Mnemonic mnemonic) {
   for (const Instruction& copy : after) Emit(copy);
 }
 
-bool Decoder::Control(Mnemonic mnemonic) {
+bool Decoder::Control(const Mnemonic& mnemonic) {
   const std::string_view opcode = mnemonic.opcode();
   if (opcode == "bra") {
     Expect(1, 1);

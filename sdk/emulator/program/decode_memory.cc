@@ -13,10 +13,11 @@ bool StartsWith(std::string_view text, std::string_view with) { return text.subs
 void DropHints(Mnemonic* mnemonic) {
   std::vector<std::string_view> drop;
   for (const std::string_view part : mnemonic->parts()) {
-    for (const char* hint : {"volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
-                             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
-                             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
-      if (part == hint || StartsWith(part, std::string(hint) + "::")) drop.push_back(part);
+    for (const std::string_view hint : std::initializer_list<std::string_view>{
+             "volatile", "relaxed", "acquire", "release", "acq_rel", "weak",  "mmio",    "cta",
+             "gpu",      "sys",     "cluster", "nc",      "ca",      "cg",    "cs",      "lu",
+             "cv",       "wb",      "wt",      "L1",      "L2",      "level", "unified", "noftz"}) {
+      if (StartsWith(part, hint) && (part == hint || StartsWith(part.substr(hint.size()), "::"))) drop.push_back(part);
     }
   }
   for (const std::string_view part : drop) mnemonic->Take(part);
@@ -270,7 +271,7 @@ void Decoder::OfCluster(Mnemonic mnemonic, bool maps) {
   for (const Instruction& copy : after) Emit(copy);
 }
 
-bool Decoder::Memory(Mnemonic mnemonic) {
+bool Decoder::Memory(const Mnemonic& mnemonic) {
   const std::string_view opcode = mnemonic.opcode();
   if (opcode == "ld" || opcode == "ldu") return LoadOrStore(mnemonic, true), true;
   if (opcode == "st") return LoadOrStore(mnemonic, false), true;

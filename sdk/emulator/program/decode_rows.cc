@@ -102,11 +102,12 @@ void Decoder::ByTable(Mnemonic mnemonic) {
 }
 
 // Instructions of sm_100 whose parts the tables have: pairs of f32, one half after the other, and the extreme of three.
-bool Decoder::InParts(Mnemonic mnemonic) {
-  const std::string opcode(mnemonic.opcode());
-  const bool extreme = opcode == "min" || opcode == "max", pairs = mnemonic.type() == "f32x2";
-  const bool three = extreme && mnemonic.type() == "f32" && statement_->operands.size() == 4;
+bool Decoder::InParts(const Mnemonic& of) {
+  const std::string opcode(of.opcode());
+  const bool extreme = opcode == "min" || opcode == "max", pairs = of.type() == "f32x2";
+  const bool three = extreme && of.type() == "f32" && statement_->operands.size() == 4;
   if (!three && (!pairs || (opcode != "add" && opcode != "sub" && opcode != "mul" && opcode != "fma"))) return false;
+  Mnemonic mnemonic = of;
   const uint32_t flags = TakeModifiers(&mnemonic);
   const uint32_t known = three ? kFtz | kPropagateNan : kFtz | kRounding;
   if (mnemonic.parts().size() != 2 || (flags & ~known) != 0) Refuse("isn't emulated");

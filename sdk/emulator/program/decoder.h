@@ -110,10 +110,10 @@ class Decoder {
   // decode_rows.cc
   void ByTable(Mnemonic mnemonic);
   bool Moves(const Mnemonic& mnemonic);
-  bool InParts(Mnemonic mnemonic);
+  bool InParts(const Mnemonic& of);
 
   // decode_memory.cc
-  bool Memory(Mnemonic mnemonic);
+  bool Memory(const Mnemonic& mnemonic);
   void Address(const Operand& operand, Instruction* out);
   void LoadOrStore(Mnemonic mnemonic, bool load);
   void Atomic(Mnemonic mnemonic, bool returns);
@@ -149,7 +149,7 @@ class Decoder {
   void NameGroupRegisters();
 
   // decode_control.cc
-  bool Control(Mnemonic mnemonic);
+  bool Control(const Mnemonic& mnemonic);
   void Jump(const std::string& label);
   void JumpIndexed();
   void Call();

@@ -1,6 +1,5 @@
 #include "ptx/lexer.h"
 
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,10 +8,22 @@
 namespace kernpack::emulator {
 namespace {
 
-bool InWord(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' || c == '%';
-}
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Tables, as each character of a text is looked up.
+struct Characters {
+  bool word[256] = {}, space[256] = {};
+};
+constexpr Characters kCharacters = [] {
+  Characters out;
+  for (unsigned c = 'a'; c <= 'z'; ++c) out.word[c] = out.word[c - 'a' + 'A'] = true;
+  for (unsigned c = '0'; c <= '9'; ++c) out.word[c] = true;
+  for (const char c : {'_', '$', '.', '%'}) out.word[static_cast<unsigned char>(c)] = true;
+  for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'}) out.space[static_cast<unsigned char>(c)] = true;
+  return out;
+}();
+bool InWord(char c) { return kCharacters.word[static_cast<unsigned char>(c)]; }
+bool IsSpace(char c) { return kCharacters.space[static_cast<unsigned char>(c)]; }
 
 std::string Shown(const Token& token) {
   return token.kind == Token::Kind::kEnd ? "the end of the text" : "'" + std::string(token.text.substr(0, 60)) + "'";
@@ -56,8 +67,10 @@ void Lexer::SkipBlank() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
     if (c == '\n') ++line_;
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+    if (IsSpace(c)) {
       ++at_;
+    } else if (c != '/') {
+      return;
     } else if (text_.substr(at_, 2) == "//") {
       while (at_ < text_.size() && text_[at_] != '\n') ++at_;
     } else if (text_.substr(at_, 2) == "/*") {

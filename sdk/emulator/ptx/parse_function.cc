@@ -124,11 +124,14 @@ class Body {
       throw PtxError(op.line, "expected an instruction, got '" + statement.op + "'");
     }
     if (!lexer_.Peek().Is(";")) {
+      constexpr size_t kUsual = 4;
+      statement.operands.reserve(kUsual);
       do {
         statement.operands.push_back(ReadOperand());
       } while (lexer_.Accept(","));
     }
     lexer_.Expect(";");
+    function_.names_wgmma = function_.names_wgmma || op.text.starts_with("wgmma.");
     function_.body.push_back(std::move(statement));
   }
 

@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SDK_EMULATOR_PTX_SCOPES_H_
 #define KERNPACK_SDK_EMULATOR_PTX_SCOPES_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,9 +36,8 @@ class Scopes {
     function_.registers.push_back({name, std::string(type)});
   }
   bool Find(std::string_view name, uint32_t* out) const {
-    const std::string key(name);
     for (auto scope = open_.rbegin(); scope != open_.rend(); ++scope) {
-      const auto found = scope->registers.find(key);
+      const auto found = scope->registers.find(name);
       if (found == scope->registers.end()) continue;
       *out = found->second;
       return true;
@@ -46,9 +46,14 @@ class Scopes {
   }
 
  private:
+  // Looks a std::string_view up without a copy.
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
   struct Scope {
     uint32_t id;
-    std::unordered_map<std::string, uint32_t> registers;
+    std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> registers;
   };
   Function& function_;
   std::vector<Scope> open_;

@@ -85,6 +85,7 @@ struct Function {
   std::string name;
   bool entry = false;
   bool defined = false;
+  bool names_wgmma = false;  // an instruction of its body is one
   uint32_t line = 0;
   std::vector<Variable> results;
   std::vector<Variable> parameters;
