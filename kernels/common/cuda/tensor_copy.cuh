@@ -54,6 +54,7 @@ __device__ inline void PublishWrites() { asm volatile("fence.proxy.async.shared:
 // memory have been published.
 template <int kBytes>
 __device__ inline void CopyOut(float* to, const float* from, bool add) {
+  asm volatile("fence.proxy.async;" ::: "memory");  // what other blocks have added there is seen
   if (add) {
     asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
                  "r"(SharedAddress(from)), "n"(kBytes)
