@@ -81,7 +81,7 @@ __device__ inline void AddQueries(Memory<kWidth, T>& memory, float* sums, unsign
   });
 }
 
-// What a group of warps has of its 64 keys.
+// The sums of a group of warps, of its 64 keys.
 template <int kWidth>
 struct Sums {
   float d_k[kWidth / 8][4], d_v[kWidth / 8][4];
