@@ -28,6 +28,7 @@ class Case(NamedTuple):
     flops: int = 0  # by tensor cores
     backward: bool = True
     peers: beside.Calls = beside.NONE
+    attention: str = "mma"  # the kernel of attention and of its gradient
 
 
 def random(*shape: int) -> torch.Tensor:
@@ -208,19 +209,6 @@ def packed(k) -> Iterator[Case]:
         )
 
 
-def by_wgmma(call: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """The call by the attention kernel for sm_90, which runs only where it is chosen."""
-
-    def chosen(*inputs: torch.Tensor) -> torch.Tensor:
-        os.environ["KERNPACK_CUDA_ATTENTION"] = "wgmma"
-        try:
-            return call(*inputs)
-        finally:
-            del os.environ["KERNPACK_CUDA_ATTENTION"]
-
-    return chosen
-
-
 def attention(k) -> Iterator[Case]:
     for batch, length, heads, groups, width, causal in (
         (4, 4096, 16, 16, 128, False),
@@ -240,8 +228,7 @@ def attention(k) -> Iterator[Case]:
         moved = size(q, q, *kv)
         yield Case(name, shape, ours, sdpa(causal), (q, *kv), moved, flops)
         if torch.cuda.get_device_capability() == (9, 0):
-            its = by_wgmma(ours)
-            yield Case(f"{name}, wgmma", shape, its, sdpa(causal), (q, *kv), moved, flops, backward=False)
+            yield Case(f"{name}, wgmma", shape, ours, sdpa(causal), (q, *kv), moved, flops, attention="wgmma")
     for batch, length, heads, groups in ((64, 4096, 32, 8), (1, 32768, 32, 8)):
         q = random(batch, 1, heads, 128)
         pages = [random(batch * length // 16, 16, groups, 128) for _ in range(2)]
@@ -308,6 +295,7 @@ def of_peers(case: Case, peers: beside.Calls, timed: Callable[..., float]) -> di
 
 
 def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, object]]:
+    os.environ["KERNPACK_CUDA_ATTENTION"] = case.attention  # each call reads it
     floor = max(case.bytes / copied, case.flops / multiplied)
     with torch.no_grad():
         ours, theirs = (time(lambda op=op: op(*case.inputs)) for op in (case.ours, case.theirs))

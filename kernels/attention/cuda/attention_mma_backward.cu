@@ -72,17 +72,6 @@ __device__ inline Seen RowsThatSee(const AttentionParams& p, int length, int fir
   return begin < end ? Seen{static_cast<int>(begin) * p.shared, static_cast<int>(end) * p.shared} : Seen{0, 0};
 }
 
-// Two numbers at a time: row `i` of a lane's sums, times `by`.
-template <int kWidth, class T>
-__device__ inline void StoreSums(const float (&sums)[kM][kWidth / 8][4], int i, float by, T* row, int width, int lane) {
-#pragma unroll
-  for (int n = 0; n < kWidth / 8; ++n) {
-    if (n * 8 >= width) continue;
-    const float* const two = &sums[i / 2][n][i % 2 * 2];
-    *reinterpret_cast<uint32_t*>(row + n * 8 + (lane & 3) * 2) = PackPair<T>(two[0] * by, two[1] * by);
-  }
-}
-
 // Rows [row, row + kCount) of q and of d_context, as far as they are before `end`.
 template <int kWidth, int kCount, class T>
 __device__ inline void CopyQueries(T* queries, T* contexts, const T* q, const T* d_context, const AttentionParams& p,
@@ -176,7 +165,7 @@ __device__ void OfKeys(const T* d_context, const T* q, const T* k, const T* v, c
     const int key = first_key + warp * kOwn + r * 8 + lane / 4;
     if (key >= p.keys) continue;
     const long long to = ((static_cast<long long>(batch) * p.keys + key) * p.groups + group) * p.width;
-    StoreSums<kWidth>(sums, r, kOfKeys ? Scale(p) : 1, result + to, p.width, lane);
+    StoreSums<kWidth>(sums[r / 2], r % 2, kOfKeys ? Scale(p) : 1, result + to, p.width, lane);
   }
 }
 
@@ -240,7 +229,8 @@ __device__ void OfQueries(const T* d_context, const T* q, const T* k, const T* v
   for (int r = 0; r < kM * 2; ++r) {
     const int row = first_row + warp * kOwn + r * 8 + lane / 4;
     if (row >= rows) continue;
-    StoreSums<kWidth>(sums, r, Scale(p), d_q + OutRow(p, batch, GetPlace(p, group, row)) * p.width, p.width, lane);
+    StoreSums<kWidth>(sums[r / 2], r % 2, Scale(p), d_q + OutRow(p, batch, GetPlace(p, group, row)) * p.width, p.width,
+                      lane);
   }
 }
 

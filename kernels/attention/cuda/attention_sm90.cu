@@ -2,23 +2,10 @@
 // two groups of four warps, which multiply them by wgmma: 64 rows of a group each. While a group's weights are made of one tile's scores,
 // its tensor cores sum up the values of the tile before.
 #include "online_rows.cuh"
-#include "sm90.h"
-
-#include "common/cuda/tensor_copy.cuh"
-#include "common/cuda/wgmma.cuh"
+#include "sm90.cuh"
 
 namespace kk_cuda {
 namespace {
-
-constexpr int kConsumers = 256, kGroupRows = 64;  // threads that multiply; rows of 128 threads
-constexpr int kConsumerRegisters = 240, kProducerRegisters = 24;
-
-// Where chunk `chunk` of row r is in a tile of kRows rows: columns of 64 numbers, one behind the other.
-template <int kRows>
-__device__ inline int ColumnsOffset(int r, int chunk) {
-  constexpr int kChunks = kSwizzled / kChunk;
-  return chunk / kChunks * kRows * kSwizzled + TileOffset<kSwizzled>(r, chunk % kChunks);
-}
 
 // The shared memory of a block: the host reserves kSm90Bytes<kWidth>.
 template <int kWidth, class T>
@@ -40,64 +27,12 @@ __device__ inline void Produce(Ring<kWidth, T>& ring, const TensorMap& k, const 
   const auto copy = [&](T* to, const TensorMap& from, int key, uint64_t* empty, uint64_t* full, int parity) {
     Await(empty, parity ^ 1);
     ArriveExpecting(full, kSm90Keys * kWidth * sizeof(T));
-#pragma unroll
-    for (int column = 0; column < kWidth; column += kSwizzled) {
-      CopyBox(to + column * kSm90Keys, from, column, key, at.group, at.batch, full);
-    }
+    CopyColumns<kWidth, kSm90Keys>(to, from, key, at.group, at.batch, full);
   };
   for (int i = 0; i < tiles.count; ++i) {
     const int s = i % kSm90Stages, parity = i / kSm90Stages & 1, key = tiles.begin + i * kSm90Keys;
     copy(ring.keys[s], k, key, &ring.empty_keys[s], &ring.full_keys[s], parity);
     copy(ring.values[s], v, key, &ring.empty_values[s], &ring.full_values[s], parity);
-  }
-}
-
-// Zeros for the values of keys that no row of the block sees: their weights are 0, but the values may be NaN.
-template <int kWidth, class T>
-__device__ inline void ClearValues(T* values, int from) {
-  constexpr int kChunks = kSwizzled / kChunk;
-  const int count = (kSm90Keys - from) * kChunks;
-#pragma unroll
-  for (int column = 0; column < kWidth; column += kSwizzled) {
-    uint4* const chunks = reinterpret_cast<uint4*>(values + column * kSm90Keys + from * kSwizzled);
-    for (int i = threadIdx.x; i < count; i += kConsumers) chunks[i] = uint4{};
-  }
-  PublishWrites();
-  SyncSome(1, kConsumers);
-}
-
-template <int kWidth, class T>
-__device__ inline void BeginScores(float (&scores)[kSm90Keys / 8][4], const T* queries, const T* keys) {
-  const uint64_t of_queries = Describe(queries, 16), of_keys = Describe(keys, 16);
-  Pin(scores);
-  BeginProducts();
-#pragma unroll
-  for (int d = 0; d < kWidth; d += 16) {
-    const uint64_t within = d % kSwizzled / 16 * kSixteenColumns;
-    GroupDots<T>(scores, of_queries + RowsOn(d / kSwizzled * kSm90Rows) + within,
-                 of_keys + RowsOn(d / kSwizzled * kSm90Keys) + within, d > 0);
-  }
-  CommitProducts();
-}
-
-template <int kWidth, class T>
-__device__ inline void BeginSums(float (&sums)[kWidth / 8][4], uint32_t (&weights)[kSm90Keys / 16][4],
-                                 const T* values) {
-  const uint64_t of_values = Describe(values, kSm90Keys * kSwizzled * sizeof(T));
-  Pin(sums);
-  Pin(weights);
-  BeginProducts();
-#pragma unroll
-  for (int j = 0; j < kSm90Keys / 16; ++j) GroupAdd<T>(sums, weights[j], of_values + RowsOn(16 * j));
-  CommitProducts();
-}
-
-template <class T>
-__device__ inline void PackWeights(uint32_t (&weights)[kSm90Keys / 16][4], const float (&scores)[kSm90Keys / 8][4]) {
-#pragma unroll
-  for (int i = 0; i < kSm90Keys / 4; ++i) {
-    const float* const two = &scores[i / 4 * 2 + i % 4 / 2][i % 2 * 2];
-    weights[i / 4][i % 4] = PackPair<T>(two[0], two[1]);
   }
 }
 
@@ -134,7 +69,7 @@ __device__ inline void Consume(Ring<kWidth, T>& ring, const Tiles& tiles, const 
   // Of the tile with number i.
   const auto begin_scores = [&](int i) {
     Await(&ring.full_keys[i % kSm90Stages], i / kSm90Stages & 1);
-    BeginScores<kWidth>(scores, own, ring.keys[i % kSm90Stages]);
+    BeginDots<kWidth, kSm90Rows, kSm90Keys>(scores, own, ring.keys[i % kSm90Stages]);
   };
   const auto weigh = [&](int i, float(&factor)[2]) {
     Pin(scores);
@@ -150,12 +85,12 @@ __device__ inline void Consume(Ring<kWidth, T>& ring, const Tiles& tiles, const 
     begin_scores(0);
     WaitForProducts<0>();
     weigh(0, factor);  // of sums that are 0
-    PackWeights<T>(weights, scores);
+    PackRows<T>(weights, scores);
   }
   for (int i = 1; i < tiles.count; ++i) {
     begin_scores(i);
     await_values(i - 1);
-    BeginSums<kWidth>(sums[0], weights, ring.values[(i - 1) % kSm90Stages]);
+    BeginSums<kWidth, kSm90Keys>(sums[0], weights, ring.values[(i - 1) % kSm90Stages]);
     WaitForProducts<1>();
     weigh(i, factor);
     WaitForProducts<0>();
@@ -165,14 +100,15 @@ __device__ inline void Consume(Ring<kWidth, T>& ring, const Tiles& tiles, const 
 #pragma unroll
       for (int n = 0; n < kWidth / 2; ++n) sums[0][n / 4][n % 4] *= factor[n % 4 / 2];
     }
-    PackWeights<T>(weights, scores);
+    PackRows<T>(weights, scores);
   }
   if (tiles.count > 0) {
     const int last = tiles.count - 1, there = tiles.end - (tiles.begin + last * kSm90Keys);
     T* const values = ring.values[last % kSm90Stages];
     await_values(last);
-    if (there < kSm90Keys && tiles.end < p.keys) ClearValues<kWidth>(values, there);
-    BeginSums<kWidth>(sums[0], weights, values);
+    // Weights of keys that no row of the block sees are 0, but the values may be NaN.
+    if (there < kSm90Keys && tiles.end < p.keys) ClearRows<kWidth, kSm90Keys>(values, there);
+    BeginSums<kWidth, kSm90Keys>(sums[0], weights, values);
     WaitForProducts<0>();
     Pin(sums[0]);
   }

@@ -1,9 +1,10 @@
 // The gradients of attention and masked_attention on CUDA devices.
 #include "attention/contract.h"
 #include "attention_backward.fatbin.h"
-#include "attention_call.h"
+#include "attention_backward_sm90.fatbin.h"
 #include "attention_mask_backward.fatbin.h"
 #include "attention_mma_backward.fatbin.h"
+#include "sm90_call.h"
 
 namespace kk_cuda {
 namespace {
@@ -19,6 +20,10 @@ constexpr kp::DeviceCode kMmaBackwardCode{
     "attention_mma_backward",
     "fatbin",
     {device_code::attention_mma_backward_fatbin, sizeof device_code::attention_mma_backward_fatbin}};
+constexpr kp::DeviceCode kSm90BackwardCode{
+    "attention_backward_sm90",
+    "fatbin",
+    {device_code::attention_backward_sm90_fatbin, sizeof device_code::attention_backward_sm90_fatbin}};
 constexpr int64_t kWarps = 4, kLanes = 32;  // as backward.cuh's
 
 // The first step of the gradients: delta of each query.
@@ -38,7 +43,10 @@ class Gradients {
   }
 
   void OfInputs(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
-    if (call_.TakesMma({d_context_, d_q, d_k, d_v})) return ByMma(d_q, d_k, d_v);
+    if (call_.TakesMma({d_context_, d_q, d_k, d_v})) {
+      const bool sm90 = ChoosesWgmma() && TakesSm90(call_, d_context_) && HasMap(call_.q);
+      return sm90 ? BySm90(d_q, d_k, d_v) : ByMma(d_q, d_k, d_v);
+    }
     const int64_t batch = p_.batch, rows = call_.q.size(1) * p_.shared;
     const int64_t width = p_.width <= 64 ? 64 : p_.width <= 128 ? 128 : 256;
     const kp::LocalMemory local{static_cast<uint32_t>((2 * kLanes + 2 * kWarps) * (width + 1) * 4)};
@@ -75,6 +83,24 @@ class Gradients {
     launch("d_q", call_.q.size(1) * p_.shared, 2, 32, d_q);
     launch("d_k", p_.keys, 2, 32, d_k);
     launch("d_v", p_.keys, 1, width <= 64 ? 64 : 32, d_v);
+  }
+
+  // d_q is summed up over blocks of keys in a workspace, in which another counts the blocks that have added theirs.
+  void BySm90(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
+    const int width = p_.width <= 64 ? 64 : 128;
+    const auto bytes = static_cast<uint32_t>(width == 64 ? kSm90BackwardBytes<64> : kSm90BackwardBytes<128>);
+    const int64_t tiles = (call_.q.size(1) + kSm90Queries - 1) / kSm90Queries * call_.q.size(2) * p_.batch;
+    const int64_t blocks = (call_.k.size(1) + kSm90Keys - 1) / kSm90Keys * p_.groups * p_.batch;
+    const kp::Workspace sums(device_, "sums of d_q", static_cast<uint64_t>(tiles * kSm90Queries * width) * 4);
+    const kp::Workspace added(device_, "blocks of d_q", static_cast<uint64_t>(tiles) * 4, kp::zeroed);
+    const kp::DeviceMemory of_sums(sums.data(), 0, 4), of_added(added.data(), 0, 4);
+    const std::string ending = dtype_ + "_" + std::to_string(width);
+    kp::launch(device_, kSm90BackwardCode, ("attention_backward_sm90_" + ending).c_str(), {BlockCount(blocks)},
+               {kSm90Threads}, GetMap("d_context", d_context_, kSm90Queries), GetMap("q", call_.q, kSm90Queries),
+               GetMap("k", call_.k), GetMap("v", call_.v), GetMemory(call_.lengths), lse_, Delta(), of_sums, of_added,
+               d_k, d_v, p_, kp::LocalMemory{bytes});
+    kp::launch(device_, kSm90BackwardCode, ("attention_finish_sm90_" + ending).c_str(), {BlockCount(tiles)}, {256},
+               of_sums, of_added, GetMemory(call_.lengths), d_q, p_);
   }
 
   kp::DeviceMemory Delta() const { return {memory_.data(), 0, sizeof(float)}; }

@@ -102,6 +102,17 @@ __device__ inline void AddProduct(float (&sums)[kM][kWidth / 8][4], const float 
   }
 }
 
+// Two numbers at a time: of a lane's sums of 16 rows its first row or, if `half` is 1, the one 8 later, times `by`.
+template <int kWidth, class T>
+__device__ inline void StoreSums(const float (&sums)[kWidth / 8][4], int half, float by, T* row, int width, int lane) {
+#pragma unroll
+  for (int n = 0; n < kWidth / 8; ++n) {
+    if (n * 8 >= width) continue;
+    const float* const two = &sums[n][half * 2];
+    *reinterpret_cast<uint32_t*>(row + n * 8 + (lane & 3) * 2) = PackPair<T>(two[0] * by, two[1] * by);
+  }
+}
+
 // In a loop whose sums fill the registers: else the addresses of all its tiles' rows, which depend on the lane alone, are kept in
 // registers from one iteration to the next, and others are spilled.
 __device__ inline void KeepAddressesOut(int& lane) { asm volatile("" : "+r"(lane)); }

@@ -21,8 +21,8 @@ inline bool ChoosesWgmma() {
   return true;
 }
 
-// A box has 64 columns of a tile's rows, of one head of one item. The kernel needs TakesSm90().
-inline KpTensorMap GetMap(const char* name, kp::TensorView x) {
+// A box has 64 columns of `rows` rows, of one head of one item. The kernel needs TakesSm90().
+inline KpTensorMap GetMap(const char* name, kp::TensorView x, uint32_t rows = kSm90Keys) {
   constexpr uint32_t kHalf = 6, kBfloat = 9, kSwizzle128 = 3, kPromoteTo128 = 2;  // as cuTensorMapEncodeTiled has them
   const int64_t item = x.itemsize();
   const auto stride = [&](int64_t d) { return x.size(d) == 1 ? 16 : x.stride(d) * item; };  // of one, none counts
@@ -32,7 +32,7 @@ inline KpTensorMap GetMap(const char* name, kp::TensorView x) {
   map.swizzle = kSwizzle128, map.l2_promotion = kPromoteTo128;
   map.extents[0] = x.size(3), map.extents[1] = x.size(1), map.extents[2] = x.size(2), map.extents[3] = x.size(0);
   map.strides[0] = stride(1), map.strides[1] = stride(2), map.strides[2] = stride(0);
-  map.box[0] = 64, map.box[1] = kSm90Keys, map.box[2] = map.box[3] = 1;
+  map.box[0] = 64, map.box[1] = rows, map.box[2] = map.box[3] = 1;
   std::fill_n(map.steps, 4, 1U);
   return map;
 }

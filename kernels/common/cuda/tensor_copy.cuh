@@ -50,6 +50,33 @@ __device__ inline void CopyBox(void* to, const TensorMap& map, int x, int y, int
 // After this thread's ordinary writes to shared memory, before a barrier: later reads by wgmma and by copies see the writes.
 __device__ inline void PublishWrites() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// kBytes of shared memory to global memory, or added to floats there, which are done when it returns. One thread, and the writes to shared
+// memory have been published.
+template <int kBytes>
+__device__ inline void CopyOut(float* to, const float* from, bool add) {
+  asm volatile("fence.proxy.async;" ::: "memory");  // what other blocks have added there is seen
+  if (add) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+                 "r"(SharedAddress(from)), "n"(kBytes)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(SharedAddress(from)),
+                 "n"(kBytes)
+                 : "memory");
+  }
+  asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;" ::: "memory");
+}
+
+// A number by which blocks tell each other what they have written to global memory.
+__device__ inline int LoadAcquired(const unsigned* from) {
+  int number;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(number) : "l"(from) : "memory");
+  return number;
+}
+__device__ inline void StoreReleased(unsigned* to, int number) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(number) : "memory");
+}
+
 // A barrier of `threads` threads of the block. 0 is __syncthreads().
 __device__ inline void SyncSome(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");

@@ -47,58 +47,62 @@ __device__ inline uint64_t Describe(const void* tile, int column_bytes) {
 constexpr uint64_t kSixteenColumns = 16 * 2 >> 4;
 __device__ constexpr uint64_t RowsOn(int count) { return static_cast<uint64_t>(count / 8 * kEightRows >> 4); }
 
-#define KK_SUMS_4(d, i) "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3])
-#define KK_SUMS_16(d, i) KK_SUMS_4(d, i), KK_SUMS_4(d, i + 1), KK_SUMS_4(d, i + 2), KK_SUMS_4(d, i + 3)
-#define KK_SUMS_32(d, i) KK_SUMS_16(d, i), KK_SUMS_16(d, i + 4)
-#define KK_32_OPERANDS                                                                                             \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
-  "%24, %25, %26, %27, %28, %29, %30, %31"
-#define KK_64_OPERANDS                                                                                               \
-  KK_32_OPERANDS                                                                                                     \
+#define KK_SUMS_4(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
+#define KK_SUMS_16(i) KK_SUMS_4(i), KK_SUMS_4(i + 1), KK_SUMS_4(i + 2), KK_SUMS_4(i + 3)
+#define KK_SUMS_32(i) KK_SUMS_16(i), KK_SUMS_16(i + 4)
+#define KK_SUMS_64(i) KK_SUMS_32(i), KK_SUMS_32(i + 8)
+#define KK_OPERANDS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define KK_OPERANDS_32 KK_OPERANDS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define KK_OPERANDS_64                                                                                               \
+  KK_OPERANDS_32                                                                                                     \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-
-// sums[64, 128] = or += a[64, 16] times the transpose of b[128, 16].
-#define KK_DOTS(types)                                                                                            \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
-               " {" KK_64_OPERANDS "}, %64, %65, add, 1, 1, 0, 0;\n}"                                             \
-               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
+// `count` sums of a lane, n columns; a_at, b_at and add_at: the operands' numbers, which follow those of the sums.
+#define KK_OF_SHARED(types, n, count, a_at, b_at, add_at, transposed)                                           \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " add_at ", 0;\nwgmma.mma_async.sync.aligned.m64n" n       \
+               "k16.f32." types " {" KK_OPERANDS_##count "}, " a_at ", " b_at ", add, 1, 1, " transposed ";\n}" \
+               : KK_SUMS_##count(0)                                                                             \
                : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+#define KK_OF_REGISTERS(types, n, count, a_at, b_at, add_at)                                              \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " add_at ", 0;\nwgmma.mma_async.sync.aligned.m64n" n \
+               "k16.f32." types " {" KK_OPERANDS_##count "}, {" a_at "}, " b_at ", add, 1, 1, 1;\n}"      \
+               : KK_SUMS_##count(0)                                                                       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
+#define KK_OF_TYPE(product, ...)             \
+  if constexpr (std::is_same_v<T, __half>) { \
+    product("f16.f16", __VA_ARGS__);         \
+  } else {                                   \
+    product("bf16.bf16", __VA_ARGS__);       \
+  }
+
+// sums[64, n] = or += a[64, 16] times the transpose of b[n, 16].
+template <class T>
+__device__ inline void GroupDots(float (&sums)[8][4], uint64_t a, uint64_t b, bool add) {
+  KK_OF_TYPE(KK_OF_SHARED, "64", 32, "%32", "%33", "%34", "0, 0")
+}
 template <class T>
 __device__ inline void GroupDots(float (&sums)[16][4], uint64_t a, uint64_t b, bool add) {
-  if constexpr (std::is_same_v<T, __half>) {
-    KK_DOTS("f16.f16");
-  } else {
-    KK_DOTS("bf16.bf16");
-  }
+  KK_OF_TYPE(KK_OF_SHARED, "128", 64, "%64", "%65", "%66", "0, 0")
 }
 
-// sums[64, 64] or [64, 128] += a[64, 16] times b[16, 64 or 128]; a lane has of `a` what mma's do.
-#define KK_ADD_64(types)                                                                                         \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." types \
-               " {" KK_32_OPERANDS "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                              \
-               : KK_SUMS_32(sums, 0)                                                                             \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
-#define KK_ADD_128(types)                                                                                         \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." types \
-               " {" KK_64_OPERANDS "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                               \
-               : KK_SUMS_32(sums, 0), KK_SUMS_32(sums, 8)                                                         \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
+// sums[64, n] += a[64, 16] times b[16, n]; a lane has of `a` what mma's do.
 template <class T>
 __device__ inline void GroupAdd(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b) {
-  if constexpr (std::is_same_v<T, __half>) {
-    KK_ADD_64("f16.f16");
-  } else {
-    KK_ADD_64("bf16.bf16");
-  }
+  KK_OF_TYPE(KK_OF_REGISTERS, "64", 32, "%32, %33, %34, %35", "%36", "%37")
 }
 template <class T>
 __device__ inline void GroupAdd(float (&sums)[16][4], const uint32_t (&a)[4], uint64_t b) {
-  if constexpr (std::is_same_v<T, __half>) {
-    KK_ADD_128("f16.f16");
-  } else {
-    KK_ADD_128("bf16.bf16");
-  }
+  KK_OF_TYPE(KK_OF_REGISTERS, "128", 64, "%64, %65, %66, %67", "%68", "%69")
+}
+
+// sums[64, n] = or += the transpose of a[16, 64] times b[16, n].
+template <class T>
+__device__ inline void GroupAcross(float (&sums)[4][4], uint64_t a, uint64_t b, bool add) {
+  KK_OF_TYPE(KK_OF_SHARED, "32", 16, "%16", "%17", "%18", "1, 1")
+}
+template <class T>
+__device__ inline void GroupAcross(float (&sums)[8][4], uint64_t a, uint64_t b, bool add) {
+  KK_OF_TYPE(KK_OF_SHARED, "64", 32, "%32", "%33", "%34", "1, 1")
 }
 
 }  // namespace kk_cuda

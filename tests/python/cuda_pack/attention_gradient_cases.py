@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from arrays import make
-from on_device import K, View, run, to_device, to_host
+from on_device import K, View, only, run, to_device, to_host
 
 TOLERANCE = {"f32": 5e-6, "f16": 4e-3, "bf16": 3e-2}
 # batch, queries, heads, keys, groups, width: blocks are 4 queries or keys, beside 32 of the others; by tensor cores, where a width of
@@ -87,9 +87,45 @@ def borders(dtype):
             yield
 
 
-def lengths(dtype):
+# For the kernel of sm_90: blocks are 128 keys, in two groups of 64, past which two stages of 64 queries go.
+SM90 = (
+    (1, 65, 1, 1, 1, 64),
+    (2, 70, 4, 129, 2, 64),
+    (1, 128, 1, 128, 1, 128),
+    (1, 330, 1, 260, 1, 64),  # more tiles than stages, twice around; three blocks add to one tile
+    (1, 43, 3, 300, 1, 128),
+    (1, 100, 2, 70, 2, 128),  # queries without keys where it is causal
+    (2, 66, 2, 260, 2, 80),
+    (1, 200, 1, 40, 1, 40),
+)
+
+
+def sm90(dtype):
+    """The kernel for sm_90 runs, beside those that begin and end its work."""
+    for shape in SM90:
+        given, wide = inputs(shape, dtype)
+        given = [to_device(x) for x in given]
+        ending = f"{dtype}_{64 if shape[5] <= 64 else 128}"
+        kernels = (f"attention_delta_{dtype}", f"attention_backward_sm90_{ending}", f"attention_finish_sm90_{ending}")
+        for options in ({}, {"causal": True}, {"causal": True, "window": 7}, {"window": 150, "scale": 0.3}):
+            with only(*kernels):
+                name = f"{shape} {options}"
+                compare(name, K.attention_backward, given, wide, dtype, lambda saved: (*saved, None), options)
+            yield
+    yield from lengths(dtype, queries=40)
+    yield from layouts(dtype, positions=70)
+    given, wide = inputs(SM90[3], dtype)
+    saved = [*map(to_device, given), to_device(given[1]), to_device(np.ones((1, 1, 330), np.float32)), None]
+    more = {"scale": None, "causal": False, "window": 0, "soft_cap": 0.0}
+    first, again = ([to_host(x) for x in K.attention_backward(*saved, **more)] for _ in range(2))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, other, "the order of sums is always that of the keys")
+    yield
+
+
+def lengths(dtype, queries=3):
     """Keys beyond a length aren't read, they hold NaN here; their gradient is 0."""
-    given, wide = inputs((3, 3, 4, 70, 2, 64), dtype)
+    given, wide = inputs((3, queries, 4, 70, 2, 64), dtype)
     for x, held in zip(given[2:], wide[2:], strict=True):
         x[1, 9:] = float("nan")
         held[1, 9:] = 0
@@ -151,14 +187,14 @@ def masks(dtype):
                 yield
 
 
-def layouts(dtype):
+def layouts(dtype, positions=9):
     """q, k and v are views of one tensor."""
-    qkv, held = make(np.random.default_rng(1).normal(size=(2, 9, 8, 64)), dtype)
-    d, wide = make(np.random.default_rng(2).normal(size=(2, 9, 4, 64)), dtype)
+    qkv, held = make(np.random.default_rng(1).normal(size=(2, positions, 8, 64)), dtype)
+    d, wide = make(np.random.default_rng(2).normal(size=(2, positions, 4, 64)), dtype)
     device, parts, views = to_device(qkv), [], []
     for first, last in ((0, 4), (4, 6), (6, 8)):
         parts.append(np.ascontiguousarray(held[:, :, first:last]))
-        views.append(View(device, parts[-1].shape, (9 * 8 * 64, 8 * 64, 64, 1), first * 64, dtype))
+        views.append(View(device, parts[-1].shape, (positions * 8 * 64, 8 * 64, 64, 1), first * 64, dtype))
     given = [to_device(d), *(kernpack.from_dlpack(v) for v in views)]
     compare("views", K.attention_backward, given, [wide, *parts], dtype, lambda saved: (*saved, None), {"causal": True})
     yield

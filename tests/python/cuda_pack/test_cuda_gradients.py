@@ -30,3 +30,13 @@ def test_a_row_or_class_that_does_not_exist_fails_by_name(cases: Callable[..., N
 def test_the_gradient_of_attention_agrees_with_the_reference(cases: Callable[..., None], dtype: str) -> None:
     groups = [f"{group}:{dtype}" for group in ("borders", "lengths", "masks", "layouts", "sinks")]
     cases("attention_gradient_cases.py", *groups, *(("empty", "refusals") if dtype == "f32" else ()), seed=3)
+
+
+@pytest.mark.parametrize(("dtype", "mma_order"), [("f16", 3), ("bf16", 1), ("bf16", 2)])
+def test_the_gradient_of_attention_of_sm_90_agrees_where_it_is_chosen(
+    cases: Callable[..., None], dtype: str, mma_order: int
+) -> None:
+    seed = mma_order * 19
+    cases(
+        "attention_gradient_cases.py", f"sm90:{dtype}", mma_order=mma_order, seed=seed, KERNPACK_CUDA_ATTENTION="wgmma"
+    )

@@ -20,7 +20,10 @@ def test_no_kernel_spills_registers(pack: Path) -> None:
     rows = [row.split() for row in done.stdout.splitlines()[1:]]
     assert {row[1] for row in rows} == {"sm_90", "sm_90a"}
     assert {row[0] for row in rows if row[1] == "sm_90a"} == {
-        f"attention_sm90_{dtype}_{width}" for dtype in ("f16", "bf16") for width in (64, 128)
+        f"attention_{of}sm90_{dtype}_{width}"
+        for of in ("", "backward_", "finish_")
+        for dtype in ("f16", "bf16")
+        for width in (64, 128)
     }
     entries = sum(source.read_text().count('extern "C" __global__') for source in PACK.parent.glob("*/cuda/*.cu"))
     assert len({row[0] for row in rows}) > entries  # which macros repeat for each type
