@@ -94,6 +94,7 @@ struct Block {
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
   bool registered = false;    // the program's own memory
+  bool variable = false;      // a module's, so that the program doesn't free it
   int file = -1;              // that holds the memory, where another process may map it
   std::pair<int, uint64_t> origin{};  // of another process's memory: which
   int openings = 0;
