@@ -18,13 +18,21 @@ constexpr int kMostDevices = 64;
 Managed managed_devices[kMostDevices];
 int begun = 0;
 
-// nvmlMemory_t, nvmlMemory_v2_t, nvmlPciInfo_t.
+// nvmlMemory_t, nvmlMemory_v2_t, and below nvmlPciInfo_t.
 struct Memory {
   unsigned long long total, free, used;
 };
 struct Memory2 {
   unsigned version;
   unsigned long long total, reserved, free, used;
+};
+// The part of nvmlGpuFabricInfoV_t that every version has.
+struct Fabric {
+  unsigned version;
+  unsigned char cluster[16];
+  int status;
+  unsigned clique;
+  unsigned char state;
 };
 struct Bus {
   char old_id[16];
@@ -208,9 +216,14 @@ KP_RUNTIME_API Status nvmlDeviceGetMemoryInfo_v2(const Managed* device, Memory2*
   out->total = memory.total, out->reserved = 0, out->free = memory.free, out->used = memory.used;
   return kDone;
 }
-// Nothing connects the devices.
-KP_RUNTIME_API Status nvmlDeviceGetGpuFabricInfoV(const Managed* device, void* /*out*/) {
-  return With(device, [](int) { return kNoSuchFeature; });
+// Nothing connects the devices: a state of 0 is "not supported".
+KP_RUNTIME_API Status nvmlDeviceGetGpuFabricInfoV(const Managed* device, Fabric* out) {
+  return With(device, [=](int) {
+    if (out == nullptr) return kWrongArgument;
+    std::fill_n(out->cluster, sizeof out->cluster, static_cast<unsigned char>(0));
+    out->status = kDone, out->clique = 0, out->state = 0;  // not what follows in newer versions
+    return kDone;
+  });
 }
 KP_RUNTIME_API Status nvmlDeviceGetNvLinkState(const Managed* device, unsigned /*link*/, unsigned* /*out*/) {
   return With(device, [](int) { return kNoSuchFeature; });

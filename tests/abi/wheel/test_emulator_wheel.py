@@ -31,9 +31,13 @@ def test_libraries_under_nvidias_names(emulator: Path) -> None:
     ]  # fmt: skip
     for library in libraries:
         so = elf.read(library)
-        prefixes = {"cuda": ("cu",), "cudart": ("cuda", "__cuda"), "nvidia-ml": ("nvml",)}[library.name[3:].split(".")[0]]
+        prefixes = {"cuda": ("cu",), "cudart": ("cuda", "__cuda"), "nvidia-ml": ("nvml",)}[
+            library.name[3:].split(".")[0]
+        ]
         assert [name for name in so.exports if not name.startswith((*prefixes, library.name))] == []
-        assert {"cuda": "cuInit", "cudart": "cudaMalloc", "nvidia-ml": "nvmlInit_v2"}[library.name[3:].split(".")[0]] in so.exports
+        assert {"cuda": "cuInit", "cudart": "cudaMalloc", "nvidia-ml": "nvmlInit_v2"}[
+            library.name[3:].split(".")[0]
+        ] in so.exports
         assert [name for name in so.needed if not check.RUNTIME_LIBRARIES.match(name)] == []
         assert so.full_relro
         assert not so.executable_stack
