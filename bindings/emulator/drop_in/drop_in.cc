@@ -77,6 +77,7 @@ __attribute__((constructor)) void FindFunctions() {
     return;
   }
   missing = reinterpret_cast<void (*)(const char*)>(dlsym(library, "kernpack_emulator_missing"));
+  if (void* const tell = dlsym(library, "kernpack_emulator_dropped_in")) reinterpret_cast<void (*)()>(tell)();
   for (size_t i = 0; i < kCount; ++i) {
     if (void* const found = dlsym(library, kNames[i])) *kSlots[i] = reinterpret_cast<Entry>(found);
   }

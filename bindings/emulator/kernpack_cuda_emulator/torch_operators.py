@@ -123,7 +123,7 @@ def _make_mode(torch: Any) -> Any:
             if any(torch._C._get_dispatch_mode(mode) is not None for mode in tracing):
                 return func(*args, **kwargs)
             captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
-            copies = captures(torch) if captured else Copies(torch)
+            copies: Any = captures(torch) if captured else Copies(torch)
             on_cpu, cpu_kwargs = tree.tree_map(copies.to_cpu, (list(args), dict(kwargs)))
             target = kwargs.get("device")
             target = torch.device(target) if target is not None else copies.device

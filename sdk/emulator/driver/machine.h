@@ -134,6 +134,7 @@ struct Machine {
   bool initialised = false;
   int owner = 0;  // the process that called cuInit
   bool exiting = false;
+  bool dropped_in = false;  // called by the names of NVIDIA's libraries
 
   std::map<std::string, long> settings;
   std::set<std::string> hidden;

@@ -105,6 +105,17 @@ def test_the_management_library_knows_the_devices() -> None:
     )
 
 
+def test_a_call_after_the_program_is_an_error_not_an_end() -> None:
+    program = """if True:
+        import ctypes
+        driver = ctypes.CDLL("libcuda.so.1")
+        # A function that is registered earlier is called later: after the driver's own.
+        assert ctypes.CDLL(None).__cxa_atexit(driver.cuCtxSynchronize, None, None) == 0
+        assert driver.cuInit(0) == 0
+    """
+    assert _run("--", sys.executable, "-c", program).returncode == 0
+
+
 def test_ptxas_hands_ptx_through(tmp_path: Path) -> None:
     ptx, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
     ptx.write_text(".version 8.0\n")
