@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch emulator-numba ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -64,6 +64,9 @@ audit-others: ## `kernpack check`, `kernpack inspect` and `kernpack slim` on ten
 
 emulator-torch: ## stock torch with CUDA, its compiler and Liger's operators, downloaded (3 GB), on the emulated CUDA device; needs `make wheels`
 	scripts/emulator-torch
+
+emulator-numba: ## numba-cuda and cuda.core, downloaded, on the emulated CUDA device; needs `make wheels`
+	scripts/emulator-numba
 
 emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated CUDA device: no false alarm; needs what `make test` installed
 	scripts/emulator-triton

@@ -1,4 +1,5 @@
-// A library under the name of one of NVIDIA's: libcuda.so.1, libcudart.so.13 or libcudart.so.12. Its functions jump to those of the
+// A library under the name of one of NVIDIA's: libcuda.so.1, libcudart.so.13,
+// libcudart.so.12 or libnvidia-ml.so.1. Its functions jump to those of the
 // emulated device's library. A function that isn't there says its name and returns an error.
 #include <dlfcn.h>
 
@@ -23,12 +24,14 @@ enum Index : int {
 using Entry = void (*)();
 void (*missing)(const char*) = nullptr;
 
-constexpr int kNotSupported = 801;  // in both APIs
+#ifndef KP_DROP_IN_NOT_SUPPORTED
+#define KP_DROP_IN_NOT_SUPPORTED 801  // in the driver's API and in the runtime's
+#endif
 
 template <int I>
 int SayMissing() {
   if (missing != nullptr) missing(kNames[I]);
-  return kNotSupported;
+  return KP_DROP_IN_NOT_SUPPORTED;
 }
 
 }  // namespace
@@ -74,6 +77,7 @@ __attribute__((constructor)) void FindFunctions() {
     return;
   }
   missing = reinterpret_cast<void (*)(const char*)>(dlsym(library, "kernpack_emulator_missing"));
+  if (void* const tell = dlsym(library, "kernpack_emulator_dropped_in")) reinterpret_cast<void (*)()>(tell)();
   for (size_t i = 0; i < kCount; ++i) {
     if (void* const found = dlsym(library, kNames[i])) *kSlots[i] = reinterpret_cast<Entry>(found);
   }

@@ -17,7 +17,7 @@ from . import report
 from ._library import LIBRARY
 
 LIBRARIES = LIBRARY.parent / "drop_in"  # under the names of NVIDIA's
-_NAMES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12")
+_NAMES = ("libcuda.so.1", "libcudart.so.13", "libcudart.so.12", "libnvidia-ml.so.1")
 _CHECKS = {"races": "races", "global": "global_races", "init": "uninitialised"}
 # For compilers that call ptxas, Triton's for one: the device runs PTX, so that it is the "cubin".
 _PTXAS = """#!/bin/sh
@@ -124,7 +124,7 @@ def _others() -> list[str]:
         path = line[line.find("/") :] if "/" in line else ""
         name = os.path.basename(path)
         ours = Path(path).parent.name == LIBRARIES.name and (Path(path).parents[1] / LIBRARY.name).exists()
-        if re.match(r"lib(cuda\.so\.1|cudart\.so\.1[23]|cuda\.so\.\d+\.)", name) and not ours:
+        if re.match(r"lib(cuda\.so\.1|cudart\.so\.1[23]|nvidia-ml\.so\.1|cuda\.so\.\d+\.)", name) and not ours:
             found[path] = None
     return list(found)
 

@@ -18,7 +18,7 @@ _NATIVE = (
 )  # fmt: skip
 
 
-class _Copies:
+class Copies:
     """The CPU's copies of one call's tensors."""
 
     def __init__(self, torch: Any) -> None:
@@ -26,10 +26,29 @@ class _Copies:
         self._of: dict[int, tuple[Any, Any]] = {}  # by the copy's id: the copy, and the original
         self.device: Any = None  # of the first tensor on an emulated device
 
-    def _flat(self, tensor: Any) -> Any:
+    def flat(self, tensor: Any) -> Any:
         """All elements between the first and the last, gaps included, as one row: such a copy launches no kernel."""
         span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
         return self._torch.as_strided(tensor, (span,), (1,), tensor.storage_offset())
+
+    def has(self, copy: Any) -> bool:
+        """Whether it is a copy of an argument."""
+        return id(copy) in self._of
+
+    def read(self, row: Any) -> Any:
+        """A copy of a row on the device."""
+        return row.cpu()
+
+    def write(self, row: Any, values: Any) -> None:
+        row.copy_(values)
+
+    def resize(self, original: Any, copy: Any) -> Any:
+        """Gives the original the copy's shape; a copy with the original's strides."""
+        if original.shape != copy.shape:
+            original.resize_(copy.shape)
+        if original.stride() == copy.stride():
+            return copy
+        return self._torch.empty_strided(original.shape, original.stride(), dtype=copy.dtype).copy_(copy)
 
     def to_cpu(self, value: Any) -> Any:
         if isinstance(value, self._torch.Generator) and value.device.type == "cuda":
@@ -43,7 +62,7 @@ class _Copies:
         if value.numel() == 0:
             copy = self._torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
         else:
-            copy = self._torch.as_strided(self._flat(value).cpu(), value.shape, value.stride(), 0)
+            copy = self._torch.as_strided(self.read(self.flat(value)), value.shape, value.stride(), 0)
         self._of[id(copy)] = (copy, value)
         return copy
 
@@ -53,23 +72,21 @@ class _Copies:
         if found is None:
             return
         original = found[1]
-        if original.shape != copy.shape:
-            original.resize_(copy.shape)
-        if original.stride() != copy.stride():
-            copy = self._torch.empty_strided(original.shape, original.stride(), dtype=copy.dtype).copy_(copy)
+        if (original.shape, original.stride()) != (copy.shape, copy.stride()):
+            copy = self.resize(original, copy)
         if original.numel() != 0:
-            self._flat(original).copy_(self._flat(copy))
+            self.write(self.flat(original), self.flat(copy))
 
     def to_device(self, value: Any, device: Any) -> Any:
         if not isinstance(value, self._torch.Tensor):
             return value
-        if id(value) in self._of:
+        if self.has(value):
             return self._of[id(value)][1]
         if value.device.type != "cpu" or device is None:
             return value
         made = self._torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
         if value.numel() != 0:
-            self._flat(made).copy_(self._flat(value))
+            self.write(self.flat(made), self.flat(value))
         return made
 
 
@@ -87,6 +104,8 @@ def _make_mode(torch: Any) -> Any:
     from torch.utils import _pytree as tree
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    from .torch_capture import CapturedCopies as captures  # noqa: N813 - it is called as a function, and imports this module
+
     key = torch._C._TorchDispatchModeKey
     tracing = [getattr(key, name) for name in ("FAKE", "PROXY", "FUNCTIONAL") if hasattr(key, name)]
 
@@ -103,7 +122,8 @@ def _make_mode(torch: Any) -> Any:
                 return func(*args, **kwargs)
             if any(torch._C._get_dispatch_mode(mode) is not None for mode in tracing):
                 return func(*args, **kwargs)
-            copies = _Copies(torch)
+            captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+            copies: Any = captures(torch) if captured else Copies(torch)
             on_cpu, cpu_kwargs = tree.tree_map(copies.to_cpu, (list(args), dict(kwargs)))
             target = kwargs.get("device")
             target = torch.device(target) if target is not None else copies.device
@@ -120,6 +140,8 @@ def _make_mode(torch: Any) -> Any:
                     f"{func}: torch has this operator for GPUs alone, so that the emulated device, which computes torch's operators "
                     "on the CPU, can't run it"
                 ) from error
+            if captured:
+                copies.compute(lambda: tree.tree_leaves(func(*on_cpu, **cpu_kwargs)))
             for copy in _changed(func, on_cpu, cpu_kwargs):
                 copies.write_back(copy)
             return tree.tree_map(lambda value: copies.to_device(value, target), result)
@@ -143,7 +165,7 @@ def _print_from_cpu(torch: Any) -> None:
 
     def tensor_str(tensor: Any, indent: int) -> Any:
         return printed(
-            _Copies(torch).to_cpu(tensor) if type(tensor) in (torch.Tensor, torch.nn.Parameter) else tensor, indent
+            Copies(torch).to_cpu(tensor) if type(tensor) in (torch.Tensor, torch.nn.Parameter) else tensor, indent
         )
 
     torch._tensor_str._tensor_str = tensor_str

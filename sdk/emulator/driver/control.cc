@@ -115,7 +115,7 @@ KP_EMULATOR_EXPORT long kernpack_emulator_live(const char* what) {
   const std::string name = what;
   if (name == "memory") {
     return std::count_if(machine.blocks.begin(), machine.blocks.end(),
-                         [](const auto& entry) { return entry.second.kind != BlockKind::kModule; });
+                         [](const auto& entry) { return !entry.second.variable; });
   }
   if (name == "events") return static_cast<long>(machine.events.size());
   if (name == "modules") return static_cast<long>(machine.modules.size());

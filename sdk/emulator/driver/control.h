@@ -56,6 +56,8 @@ void kernpack_emulator_renew(void);
 void kernpack_emulator_write_report(void);
 // The drop-in libraries call this for a function that isn't here.
 void kernpack_emulator_missing(const char* function);
+// The program calls NVIDIA's names: a call after main() gets an error, as NVIDIA's driver gives.
+void kernpack_emulator_dropped_in(void);
 // The mnemonic of each instruction of the tables, without its modifiers; NULL beyond the last.
 const char* kernpack_emulator_row(unsigned index);
 // Entries called by a forked child; at process exit the count of calls after main() is an exit code of 86.

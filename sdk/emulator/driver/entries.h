@@ -113,6 +113,8 @@ struct MemAllocationProps {
   X(cuMemsetD32, 3020, (DevicePtr to, unsigned value, size_t count))                                                   \
   X(cuMemsetD16Async, 3020, (DevicePtr to, unsigned short value, size_t count, Stream stream))                         \
   X(cuMemsetD32Async, 3020, (DevicePtr to, unsigned value, size_t count, Stream stream))                               \
+  X(cuStreamWriteValue32, 11070, (Stream stream, DevicePtr to, unsigned value, unsigned flags))                        \
+  X(cuStreamWriteValue64, 11070, (Stream stream, DevicePtr to, unsigned long long value, unsigned flags))              \
   X(cuMemAllocHost, 3020, (void** pointer, size_t bytes))                                                              \
   X(cuMemHostRegister, 6050, (void* pointer, size_t bytes, unsigned flags))                                            \
   X(cuMemHostUnregister, 4000, (void* pointer))                                                                        \
@@ -238,6 +240,8 @@ struct MemAllocationProps {
   X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                   \
   X(cuLinkCreate_v2, cuLinkCreate)                             \
   X(cuLinkAddData_v2, cuLinkAddData)                           \
-  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)
+  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)                 \
+  X(cuStreamWriteValue32_v2, cuStreamWriteValue32)             \
+  X(cuStreamWriteValue64_v2, cuStreamWriteValue64)
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_ENTRIES_H_

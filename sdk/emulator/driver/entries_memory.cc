@@ -141,7 +141,7 @@ Result FreeNow(DevicePtr pointer, bool host) {
   const auto found = machine.blocks.find(pointer);
   if (found == machine.blocks.end() || found->second.kind == BlockKind::kPool ||
       found->second.kind == BlockKind::kModule || found->second.kind == BlockKind::kMapped ||
-      found->second.kind == BlockKind::kShared) {
+      found->second.kind == BlockKind::kShared || found->second.variable) {
     return kInvalidValue;
   }
   if ((found->second.kind == BlockKind::kHost) != host) return kInvalidValue;

@@ -63,6 +63,14 @@ Result cuMemsetD16(DevicePtr to, unsigned short value, size_t count) {
 }
 Result cuMemsetD32(DevicePtr to, unsigned value, size_t count) { return Finished(Fill(to, value, count, nullptr)); }
 
+// A word that a kernel or the host may watch. The flag would leave out the barrier before it, which is no difference here.
+Result cuStreamWriteValue32(Stream stream, DevicePtr to, unsigned value, unsigned flags) {
+  return flags > 1 ? kInvalidValue : Fill(to, value, 1, stream);
+}
+Result cuStreamWriteValue64(Stream stream, DevicePtr to, unsigned long long value, unsigned flags) {
+  return flags > 1 ? kInvalidValue : Fill(to, value, 1, stream);
+}
+
 Result cuMemAllocHost(void** pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
 
 // The program's memory, which kernels may then use.

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace kernpack::cuda {
@@ -78,8 +79,8 @@ class Findings {
     if (!called || calls != 1) return;
     std::fprintf(stderr,
                  "kernpack_cuda_emulator: %s was called, and the emulated device doesn't have it; "
-                 "the call returned 801, not supported\n",
-                 function);
+                 "the call returned %d, not supported\n",
+                 function, std::string_view(function).substr(0, 4) == "nvml" ? 3 : 801);
   }
 
   std::string Take() {

@@ -97,6 +97,7 @@ struct Block {
   Pool pool = nullptr;
   emulator::Region region{};  // as kernels see it
   bool registered = false;    // the program's own memory
+  bool variable = false;      // a module's, so that the program doesn't free it
   int file = -1;              // that holds the memory, where another process may map it
   std::pair<int, uint64_t> origin{};  // of another process's memory: which
   int openings = 0;
@@ -136,6 +137,7 @@ struct Machine {
   bool initialised = false;
   int owner = 0;  // the process that called cuInit
   bool exiting = false;
+  bool dropped_in = false;  // called by the names of NVIDIA's libraries
 
   std::map<std::string, long> settings;
   std::set<std::string> hidden;

@@ -88,9 +88,10 @@ class Loader {
         throw PtxError(variable.line,
                        "the variable '" + variable.name + "' is .extern, and modules are not linked here");
       DevicePtr address = 0;
-      if (AddBlock(BlockKind::kModule, context_->device, std::max<uint64_t>(variable.bytes, 1), true, &address) !=
-          kSuccess)
+      const BlockKind kind = variable.managed ? BlockKind::kManaged : BlockKind::kModule;
+      if (AddBlock(kind, context_->device, std::max<uint64_t>(variable.bytes, 1), true, &address) != kSuccess)
         return false;
+      FindBlock(address, 0)->variable = true;
       made_->variables[variable.name] = address;
     }
     return true;
@@ -112,7 +113,7 @@ class Loader {
         std::memcpy(block.backing + word.at, &value, sizeof value);
       }
       block.region.read_only = variable.space == Space::kConst;
-      emulator::MarkWritten(block.region.written, 0, block.size);
+      if (block.region.written != nullptr) emulator::MarkWritten(block.region.written, 0, block.size);
     }
   }
 };

@@ -60,4 +60,9 @@ KP_EMULATOR_REPORT_EXPORT void kernpack_emulator_write_report(void) { WriteRepor
 
 KP_EMULATOR_REPORT_EXPORT void kernpack_emulator_missing(const char* function) { AddMissing(function, true); }
 
+KP_EMULATOR_REPORT_EXPORT void kernpack_emulator_dropped_in(void) {
+  const std::lock_guard lock(Machine::Get().mutex);
+  Machine::Get().dropped_in = true;
+}
+
 }  // extern "C"

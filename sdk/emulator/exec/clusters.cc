@@ -1,5 +1,7 @@
 #include "exec/clusters.h"
 
+#include <algorithm>
+
 #include "exec/access.h"
 #include "exec/fault.h"
 #include "exec/warp.h"
@@ -144,10 +146,13 @@ bool OpenCluster(Block* block) {
   return opened;
 }
 
+// A rank that the cluster doesn't have is an error where the address is used: compilers compute addresses before they know whether a
+// lane needs its own.
 void RunMapRank(Warp& warp, const Instruction& i, uint32_t mask) {
+  constexpr uint32_t kLastRank = 254;  // of an address, and more than a cluster has
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t l = First(left);
-    const uint32_t rank = NeedRank(warp, i, l, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[l]);
+    const uint64_t rank = std::min(reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[l], kLastRank);
     const uint64_t mapped = InWindow(warp, i, l) % kRankUnit + (rank + 1) * kRankUnit;
     unsigned char* const out = warp.registers + i.op[0];
     if (i.wide) {

@@ -88,7 +88,7 @@ void Attributes(Lexer* lexer, Variable* out, uint32_t* vector) {
       *vector = name == "v2" ? 2 : 4;
     } else if (name == "attribute") {
       lexer->Expect("(");
-      while (!lexer->Accept(")")) lexer->Take();
+      while (!lexer->Accept(")")) out->managed |= lexer->Take().Is(".managed");
     } else if (TypeBytes(name) != 0) {
       out->type = std::string(name);
     } else if (name != "ptr" && name != "global" && name != "shared" && name != "const" && name != "local") {

@@ -59,6 +59,7 @@ struct Variable {
   uint32_t align = 1;
   uint64_t bytes = 0;  // 0: its size is given at launch (extern shared memory)
   bool is_extern = false;
+  bool managed = false;  // the host uses it too, by its address
   std::string initial;  // its first bytes; the rest is zero
   struct Address {  // a word that holds the address of a variable
     uint64_t at;

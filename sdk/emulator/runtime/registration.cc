@@ -1,4 +1,6 @@
 // Registrations of nvcc's host code when its shared object is loaded. Code goes to the device when something of it is first used.
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -13,6 +15,7 @@ namespace {
 struct Binary {
   const void* image;
   std::map<Context, ModuleHandle> modules;
+  std::map<std::string, void**> managed;  // __managed__ variables: where the host keeps the address of each
 };
 struct Symbol {
   Binary* binary;
@@ -56,6 +59,9 @@ Error FindModule(Binary* binary, ModuleHandle* out) {
   if (found != binary->modules.end() && IsLoaded(found->second)) {
     *out = found->second;
     return kSuccess;
+  }
+  if (!binary->managed.empty() && !binary->modules.empty()) {
+    return Said(kNotSupported, "__managed__ variables are emulated on the first device that uses them alone");
   }
   char log[2000] = "";
   JitOption options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};
@@ -113,6 +119,8 @@ Error FindVariable(const void* host, DevicePtr* address, size_t* bytes) {
 
 using namespace kernpack::cuda::runtime;
 
+KP_RUNTIME_API const char* cudaGetErrorString(Error error);
+
 KP_RUNTIME_API void** __cudaRegisterFatBinary(void* wrapper) {
   Registry& registry = Registry::Get();
   const std::lock_guard lock(registry.mutex);
@@ -120,8 +128,32 @@ KP_RUNTIME_API void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(&registry.binaries.back());
 }
 KP_RUNTIME_API void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
-// Of a binary with __managed__ variables, at their first use.
-KP_RUNTIME_API char __cudaInitModule(void** /*handle*/) { return 1; }
+
+KP_RUNTIME_API void __cudaRegisterManagedVar(void** handle, void** host, char* /*address*/, const char* name,
+                                             int /*ext*/, size_t /*bytes*/, int /*constant*/, int /*global*/) {
+  const std::lock_guard lock(Registry::Get().mutex);
+  reinterpret_cast<Binary*>(handle)->managed[name] = host;
+}
+// Of a binary with __managed__ variables, when the host first uses one: from now on it has their addresses.
+KP_RUNTIME_API char __cudaInitModule(void** handle) {
+  auto* const binary = reinterpret_cast<Binary*>(handle);
+  const std::lock_guard lock(Registry::Get().mutex);
+  ModuleHandle module = nullptr;
+  Error error = Ready();
+  if (error == kSuccess) error = FindModule(binary, &module);
+  if (error != kSuccess) {  // the host would go on with a null pointer
+    std::fprintf(stderr,
+                 "kernpack_cuda_emulator: the program uses a __managed__ variable, and its code can't be loaded: %s\n",
+                 cudaGetErrorString(error));
+    std::abort();
+  }
+  const std::lock_guard of_machine(Machine::Get().mutex);
+  for (const auto& [name, host] : binary->managed) {
+    const auto found = module->variables.find(name);
+    if (found != module->variables.end()) *host = reinterpret_cast<void*>(found->second);
+  }
+  return 1;
+}
 
 // Of an object that is unloaded. Its code stays on the device: at the end of the process nothing may be called there any more.
 KP_RUNTIME_API void __cudaUnregisterFatBinary(void** handle) {

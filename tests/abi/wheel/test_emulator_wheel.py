@@ -17,7 +17,7 @@ def test_what_the_library_needs_and_exports(emulator: Path) -> None:
     assert library == emulator / "kernpack_cuda_emulator/libkernpack_cuda_emulator.so"
     so = elf.read(library)
     assert {"cuGetProcAddress_v2", "cudaLaunchKernel", "__cudaRegisterFatBinary"} <= set(so.exports)
-    assert [name for name in so.exports if not name.startswith(("cu", "__cuda", "kernpack_emulator_"))] == []
+    assert [name for name in so.exports if not name.startswith(("cu", "__cuda", "nvml", "kernpack_emulator_"))] == []
     assert [name for name in so.needed if not check.RUNTIME_LIBRARIES.match(name)] == []
     assert so.full_relro
     assert not so.executable_stack
@@ -26,12 +26,18 @@ def test_what_the_library_needs_and_exports(emulator: Path) -> None:
 def test_libraries_under_nvidias_names(emulator: Path) -> None:
     """As programs ask for them: by SONAME and, of the runtime library, by its version."""
     libraries = sorted((emulator / "kernpack_cuda_emulator/drop_in").iterdir())
-    assert [library.name for library in libraries] == ["libcuda.so.1", "libcudart.so.12", "libcudart.so.13"]
+    assert [library.name for library in libraries] == [
+        "libcuda.so.1", "libcudart.so.12", "libcudart.so.13", "libnvidia-ml.so.1",
+    ]  # fmt: skip
     for library in libraries:
         so = elf.read(library)
-        prefixes = ("cuda", "__cuda") if "cudart" in library.name else ("cu",)
+        prefixes = {"cuda": ("cu",), "cudart": ("cuda", "__cuda"), "nvidia-ml": ("nvml",)}[
+            library.name[3:].split(".")[0]
+        ]
         assert [name for name in so.exports if not name.startswith((*prefixes, library.name))] == []
-        assert {"cuda": "cuInit", "cudart": "cudaMalloc"}[library.name[3:].split(".")[0]] in so.exports
+        assert {"cuda": "cuInit", "cudart": "cudaMalloc", "nvidia-ml": "nvmlInit_v2"}[
+            library.name[3:].split(".")[0]
+        ] in so.exports
         assert [name for name in so.needed if not check.RUNTIME_LIBRARIES.match(name)] == []
         assert so.full_relro
         assert not so.executable_stack

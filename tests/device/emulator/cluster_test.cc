@@ -115,6 +115,11 @@ TEST(Clusters, RacesAreTrackedInLargeGrids) {
   EXPECT_NE(said.find("block (90, 0, 0), thread (999, 0, 0)"), std::string::npos) << said;
 }
 
+// nvcc takes mapa out of `if (lane < blocks)`.
+TEST(Clusters, AnAddressThatNothingUsesMayBeOfNoBlock) {
+  EXPECT_EQ(RunCluster("mapa.shared::cluster.u32 %r20, %r9, 4; mapa.shared::cluster.u32 %r20, %r9, 0xffffffff;"), "");
+}
+
 class ClusterBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(ClusterBugs, AreFound) {
   const std::string said = RunCluster(GetParam().body);
@@ -145,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r20, [%r10]; "
                 "st.global.u32 [%rd0], %r20;" KP_MEET,
                 "shared memory that nothing has written"},
-        Mistake{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4;",
+        Mistake{"BeyondTheBlocks", "mapa.shared::cluster.u32 %r20, %r9, 4; ld.shared::cluster.u32 %r21, [%r20];",
                 "names block 4 of the cluster, which has 4"},
         Mistake{"BeyondItsMemory", "ld.shared::cluster.u32 %r20, [%r4+256];",
                 "the block has 256 bytes of shared memory"},

@@ -32,7 +32,9 @@ def table(by_device: dict[str, dict[str, tuple[float, float]]]) -> str:
     columns = [f"{what} on `{device}`" for device in devices for what in ("largest difference", "ms")]
     lines = ["| kernel | " + " | ".join(columns) + " |", "| -- |" + " -: |" * len(columns)]
     for name in by_device[devices[0]]:
-        cells = [f"{error:.1e} | {1000 * seconds:.0f}" for error, seconds in (by_device[device][name] for device in devices)]
+        cells = [
+            f"{error:.1e} | {1000 * seconds:.0f}" for error, seconds in (by_device[device][name] for device in devices)
+        ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

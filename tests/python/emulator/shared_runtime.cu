@@ -236,6 +236,30 @@ void Bounds() {
   CHECK(cudaDeviceSynchronize());
 }
 
+__managed__ int counter = 5;
+__managed__ float values_of_both[4];
+__global__ void Count(int by) {
+  atomicAdd(&counter, by);
+  values_of_both[threadIdx.x] = threadIdx.x * 2.0f;
+}
+
+// Variables that the host and kernels use at one address.
+void Managed() {
+  counter += 1;
+  REQUIRE(values_of_both[3] == 0);
+  Count<<<1, 4>>>(10);
+  CHECK(cudaDeviceSynchronize());
+  REQUIRE(counter == 46 && values_of_both[3] == 6);
+  cudaPointerAttributes about{};
+  CHECK(cudaPointerGetAttributes(&about, &counter));
+  REQUIRE(about.type == cudaMemoryTypeManaged && about.hostPointer == &counter);
+  REQUIRE(cudaFree(&counter) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue ? cudaSuccess : cudaErrorUnknown);
+  CHECK(cudaSetDevice(1));
+  Count<<<1, 4>>>(10);
+  REQUIRE(cudaGetLastError() == cudaErrorNotSupported);
+}
+
 // A function that the emulated device doesn't have.
 void Missing() {
   cudaExternalMemory_t memory = nullptr;
@@ -248,8 +272,8 @@ int main(int count, char** words) {
   const struct {
     const char* name;
     void (*run)();
-  } parts[] = {{"launches", Launches}, {"rows", Rows},     {"memory", Memory},  {"graphs", Graphs},
-               {"devices", Devices},   {"bounds", Bounds}, {"missing", Missing}};
+  } parts[] = {{"launches", Launches}, {"rows", Rows},     {"memory", Memory},   {"graphs", Graphs},
+               {"devices", Devices},   {"bounds", Bounds}, {"missing", Missing}, {"managed", Managed}};
   for (const auto& part : parts) {
     if (count > 1 && std::strcmp(words[1], part.name) == 0) {
       part.run();

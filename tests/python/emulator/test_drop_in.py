@@ -64,6 +64,58 @@ def test_nvidia_smi_names_the_devices() -> None:
     assert lines[1] == "GPU 1: emulated, sm_80 (kernpack-cuda-emulator)"
 
 
+_MANAGEMENT = """
+import ctypes as c, os
+nvml = c.CDLL("libnvidia-ml.so.1")
+count, handle, text, index, major, minor = c.c_uint(), c.c_void_p(), c.create_string_buffer(96), c.c_uint(), c.c_int(), c.c_int()
+memory = (c.c_uint64 * 3)()
+assert nvml.nvmlDeviceGetCount_v2(c.byref(count)) == 1
+assert nvml.nvmlInit_v2() == 0 and nvml.nvmlDeviceGetCount_v2(c.byref(count)) == 0
+print(count.value)
+assert nvml.nvmlDeviceGetHandleByIndex_v2(2, c.byref(handle)) == 2
+assert nvml.nvmlDeviceGetHandleByPciBusId_v2(b"0000:03:00.0", c.byref(handle)) == 6
+assert nvml.nvmlDeviceGetHandleByPciBusId_v2(b"00000000:02:00.0", c.byref(handle)) == 0
+assert nvml.nvmlDeviceGetIndex(handle, c.byref(index)) == 0 and index.value == 1
+assert nvml.nvmlDeviceGetName(handle, text, 3) == 7 and nvml.nvmlDeviceGetName(handle, text, 96) == 0
+print(text.value.decode())
+assert nvml.nvmlDeviceGetUUID(handle, text, 96) == 0
+assert nvml.nvmlDeviceGetHandleByUUID(text, c.byref(handle)) == 0 and nvml.nvmlDeviceGetIndex(handle, c.byref(index)) == 0
+assert index.value == 1
+assert nvml.nvmlDeviceGetCudaComputeCapability(handle, c.byref(major), c.byref(minor)) == 0
+print(major.value, minor.value)
+assert nvml.nvmlDeviceGetMemoryInfo(handle, memory) == 0
+print(memory[0] == memory[1] > 0 == memory[2])
+assert nvml.nvmlDeviceGetUtilizationRates(handle, memory) == 3
+assert nvml.nvmlDeviceGetName(c.c_void_p(1), text, 96) == 2
+assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
+# The question doesn't begin a use of the device, which a fork would end.
+if (child := os.fork()) == 0:
+    driver = c.CDLL("libcuda.so.1")
+    os._exit(driver.cuInit(0) or driver.cuDeviceGetCount(c.byref(count)))
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_the_management_library_knows_the_devices() -> None:
+    done = _run("--device", "sm_90,sm_80", "--", sys.executable, "-c", _MANAGEMENT, check=True)
+    assert done.stdout.splitlines() == ["2", "Emulated GPU 1 (sm_80)", "8 0", "True"]
+    assert done.stderr == (
+        "kernpack_cuda_emulator: nvmlDeviceGetUtilizationRates was called, and the emulated device doesn't have it; the call returned "
+        "3, not supported\n"
+    )
+
+
+def test_a_call_after_the_program_is_an_error_not_an_end() -> None:
+    program = """if True:
+        import ctypes
+        driver = ctypes.CDLL("libcuda.so.1")
+        # A function that is registered earlier is called later: after the driver's own.
+        assert ctypes.CDLL(None).__cxa_atexit(driver.cuCtxSynchronize, None, None) == 0
+        assert driver.cuInit(0) == 0
+    """
+    assert _run("--", sys.executable, "-c", program).returncode == 0
+
+
 def test_ptxas_hands_ptx_through(tmp_path: Path) -> None:
     ptx, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
     ptx.write_text(".version 8.0\n")

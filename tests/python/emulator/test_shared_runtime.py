@@ -35,7 +35,7 @@ def _run(program: Path, part: str, *words: str | Path) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["launches", "rows", "memory", "graphs", "devices"])
+@pytest.mark.parametrize("part", ["launches", "rows", "memory", "graphs", "devices", "managed"])
 def test_a_part_of_the_library(program: Path, part: str) -> None:
     done = _run(program, part)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{part}: done\n", "")

@@ -79,6 +79,10 @@ def grown() -> None:
     assert words(middle, 32) == list(range(32))
     need("cuMemsetD32", middle, 7, 32)
     assert words(middle, 32) == [7] * 32
+    need("cuStreamWriteValue32", None, middle, 8, 0)
+    need("cuStreamWriteValue64", None, middle + 8, 9 << 32, 1)
+    assert words(middle, 4) == [8, 7, 0, 9]
+    assert call("cuStreamWriteValue32", None, middle + 2, 8, 0) == 1  # not aligned
     need("cuMemUnmap", address, 2 * PIECE)
     need("cuMemGetInfo", c.byref(free[0]), c.byref(free[1]))
     assert before.value == free[0].value

@@ -101,6 +101,33 @@ def graphs() -> None:
         assert torch.equal(more.cpu(), x.cpu() * 8)
 
 
+def captured_operators() -> None:
+    """torch's own operators in a graph: they make tensors, write into arguments, and read what the CPU has."""
+    model = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.GELU(), torch.nn.LayerNorm(8)).cuda()
+    x, count, picked = (
+        torch.randn(4, 5, device="cuda"),
+        torch.zeros(3, device="cuda"),
+        torch.tensor([3, 1], device="cuda"),
+    )
+    model(x)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph), torch.no_grad():
+        y = model(x)
+        count.add_(1)
+        largest, where = y.max(dim=1)
+        rows = y.t()[:, picked]
+    for round_ in (1, 2):
+        x.copy_(torch.randn(4, 5))
+        graph.replay()
+        with torch.no_grad():
+            expected = model(x)
+        assert torch.equal(y, expected)
+        assert torch.equal(largest, expected.max(dim=1).values)
+        assert torch.equal(where, expected.max(dim=1).indices)
+        assert torch.equal(rows, expected.t()[:, picked])
+        assert torch.equal(count.cpu(), torch.full((3,), float(round_)))
+
+
 def segments() -> None:
     """Memory that torch maps itself, piece by piece (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True)."""
     assert torch.cuda.memory.memory_snapshot() == []
@@ -135,7 +162,7 @@ def processes() -> None:
 
 
 if __name__ == "__main__":
-    parts = (operators, training, attention, kernels, compiled, graphs, processes)
+    parts = (operators, training, attention, kernels, compiled, graphs, captured_operators, processes)
     for part in [globals()[word] for word in sys.argv[1:]] or parts:
         part()
         print(f"{part.__name__}: right", flush=True)
