@@ -28,8 +28,9 @@ def run_emulated(
 
 
 def run_lines(script: Path, *words: str, devices: str = "sm_90", seed: int = 0) -> list[str]:
-    """The output of a script that must not fail. `seed` shuffles warps, 0 runs them in order."""
-    done = run_emulated(script, *words, devices=devices, KERNPACK_EMULATOR_SEED=str(seed))
+    """The output of a script that must not fail, and has no race. `seed` shuffles warps, 0 runs them in order."""
+    variables = {"KERNPACK_EMULATOR_SEED": str(seed), "KERNPACK_EMULATOR_SETTINGS": "global_races=1"}
+    done = run_emulated(script, *words, devices=devices, **variables)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
 
