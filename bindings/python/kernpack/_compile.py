@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernpack import _core, _emulated
 from kernpack._program import split_command
+from kernpack._system import SUFFIX, cache_home, refuse_on_windows
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -28,11 +29,11 @@ _SUFFIXES = {"c++": ".cc", "c": ".c", "cuda": ".cu"}
 
 
 def cache_dir() -> Path:
-    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else ~/.cache/kernpack."""
+    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else kernpack in the folder of caches."""
     named = os.environ.get("KERNPACK_CACHE_DIR")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernpack"
+    return cache_home() / "kernpack"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def _words(who: str, name: str, value: object) -> tuple[str, ...]:
 
 
 def sdk(who: str) -> ModuleType:
+    refuse_on_windows(f"{who}: compiling", "build a wheel on Linux: kernpack build --platform win_amd64")
     try:
         import kernpack_sdk
         import kernpack_sdk.cache
@@ -170,7 +172,7 @@ def _compiled(
         compile_flags=compile_flags,
         link_flags=link_flags or (),
         objects=objects,
-        kind=".o" if link_flags is None else ".so",
+        kind=".o" if link_flags is None else SUFFIX,
         suffix=_SUFFIXES[language],
     )
     try:

@@ -97,7 +97,9 @@ def test_an_export_too_many(tmp_path: Path) -> None:
     assert problem == "my_kernels.dll: exports helper; a module exports kp_module_v1 and __tvm_ffi_<name> only"
 
 
-@pytest.mark.parametrize(("bit", "option"), [(0x20, "--high-entropy-va"), (0x40, "--dynamicbase"), (0x100, "--nxcompat")])
+@pytest.mark.parametrize(
+    ("bit", "option"), [(0x20, "--high-entropy-va"), (0x40, "--dynamicbase"), (0x100, "--nxcompat")]
+)
 def test_a_protection_that_is_off(dll: Path, tmp_path: Path, bit: int, option: str) -> None:
     optional, _ = _headers(dll.read_bytes())
     (flags,) = struct.unpack_from("<H", dll.read_bytes(), optional + 70)
