@@ -159,6 +159,7 @@ def _hooks(framework: str) -> Finding:
     unwanted = {state.removeprefix("off: ") for state in states.values()} & {
         "KERNPACK_PRIVATE=0",
         "free-threaded Python",
+        "Windows",
     }
     if unwanted:
         return Finding(what, OK, f"not used: {unwanted.pop()}")
