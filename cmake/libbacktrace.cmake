@@ -1,7 +1,10 @@
 # kernpack_backtrace: gcc's libbacktrace, which reads the debug information that names files and lines in backtraces. gcc brings
 # header and static library along in a folder of its own (Debian: libgcc-12-dev), so gcc is asked also where another compiler
 # builds. It reads every shared object of the process, never again, and so never the ones that are loaded later: here it reads one,
-# because dl_iterate_phdr is renamed to a function of ffi/src/values/error/source_lines.cc in a copy of the library.
+# because dl_iterate_phdr is renamed to a function of ffi/src/values/error/linux/source_lines.cc in a copy of the library.
+if(WIN32) # errors have no backtraces there (ffi/src/values/error/windows)
+  return()
+endif()
 set(KERNPACK_LIBBACKTRACE_COPY ${CMAKE_BINARY_DIR}/libkernpack_backtrace.a)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(gcc ${CMAKE_CXX_COMPILER})

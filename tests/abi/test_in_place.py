@@ -73,8 +73,9 @@ def test_no_copy_is_made(compile_fake: Compile, tmp_path: Path, cache: Path) -> 
     for _ in ("first", "known"):
         assert in_child(LOAD, cache, path) == "lies True"
     assert copies(cache) == []
-    (link,) = (cache / "modules" / "index").iterdir()
-    assert os.readlink(link).endswith("some-kernels 1.0")
+    (index,) = (cache / "modules" / "index").iterdir()
+    (line,) = index.read_text().split("\n")[1::2]
+    assert line[:-17].endswith("some-kernels 1.0")
 
 
 @pytest.mark.parametrize("lock", [False, True])

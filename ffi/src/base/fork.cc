@@ -1,7 +1,9 @@
 #include "base/fork.h"
 
-#include <pthread.h>
-#include <unistd.h>
+#include <chrono>
+#include <thread>
+
+#include "base/os/thread.h"
 
 namespace kernpack::host {
 namespace {
@@ -29,7 +31,7 @@ struct ForkHandlers {
       g_held_mutex.lock();
       if (g_held == t_held || milliseconds == kLongest) return;
       Release();
-      usleep(1000);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
   static void Release() {
@@ -58,7 +60,7 @@ namespace {
 
 // At load, because a fork before the first use must be seen as well.
 __attribute__((constructor)) void Install() {
-  pthread_atfork(ForkHandlers::Prepare, ForkHandlers::Release, ForkHandlers::Child);
+  os::AtFork(ForkHandlers::Prepare, ForkHandlers::Release, ForkHandlers::Child);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-// Libraries that other people loaded into this process, and what is found in them.
+// Shared libraries: those that other people loaded into this process, those that the host opens, and what is found in them.
 #ifndef KERNPACK_SRC_BASE_LOADED_LIBRARIES_H_
 #define KERNPACK_SRC_BASE_LOADED_LIBRARIES_H_
 
 #include <atomic>
 #include <new>
+#include <string>
 #include <string_view>
+
+#include <kernpack/loaded.h>
 
 namespace kernpack::host {
 
@@ -14,6 +17,21 @@ unsigned long long LoadCount() noexcept;
 // A handle on the first loaded object whose file name begins with `prefix` ("libgomp" finds "libgomp-24e2ab19.so.1.0.0"),
 // kept in memory from now on; NULL when there is none. Loads nothing.
 void* FindLoaded(std::string_view prefix) noexcept;
+
+// The function or variable of that name in a library; NULL if it has none.
+void* FindInLibrary(void* library, const char* name) noexcept;
+// In the program itself, or a library that offers its names to all others; NULL where there is none, and always on Windows.
+void* FindInProcess(const char* name) noexcept;
+
+enum class Binding {
+  kNow,
+  kWhenCalled  // a function that is missing isn't an error until it's called
+};
+// Opens a library that is never closed, and offers its names to no other. NULL with the system's reason in *why.
+void* OpenForGood(const char* path, Binding binding, std::string* why);
+
+// The path of the library that this host is in; empty if the system doesn't tell.
+std::string OwnPath();
 
 // A T (functions of a library that other code may load, now or later) that is searched for until it is there, and again only when
 // something was loaded since.

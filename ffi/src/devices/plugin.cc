@@ -1,7 +1,4 @@
 // Backends from shared objects: the runtime's own, which lie beside the library, and those that KERNPACK_BACKENDS names.
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +12,10 @@
 #include "base/fork.h"
 #include "base/guard.h"
 #include "base/leaked.h"
+#include "base/loaded_libraries.h"
+#include "base/os/environment.h"
+#include "base/os/files.h"
+#include "base/os/path.h"
 #include "base/abi_version.h"
 #include "devices/registry.h"
 #include "base/loader/digest.h"
@@ -27,7 +28,7 @@
 namespace kernpack::host {
 namespace {
 
-constexpr const char* kOwnPlugins[] = {"libkernpack_opencl.so", "libkernpack_cuda.so"};
+constexpr const char* kOwnPlugins[] = {KP_LIBRARY_FILE("kernpack_opencl"), KP_LIBRARY_FILE("kernpack_cuda")};
 
 // Not a ForkMutex: it may be wanted while other locks are held, and plugins' static constructors run under it. A child that
 // was forked in the midst of it starts over.
@@ -55,23 +56,20 @@ void Try(const std::string& path) {
 }
 
 std::string OwnFolder() {
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&kp_backend_load), &self) == 0 || self.dli_fname == nullptr) return {};
-  const std::string_view path = self.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash + 1));
+  const std::string path = OwnPath();
+  return path.substr(0, path.size() - os::FileName(path).size());
 }
 
 void LoadAll() {
   const std::string folder = OwnFolder();
   for (const char* name : kOwnPlugins) {
     const std::string path = folder + name;
-    if (!folder.empty() && access(path.c_str(), F_OK) == 0) Try(path);
+    if (!folder.empty() && os::Exists(path.c_str())) Try(path);
   }
-  const char* listed = std::getenv("KERNPACK_BACKENDS");
-  std::string_view rest = listed != nullptr ? listed : "";
+  const std::string listed = os::GetVariable("KERNPACK_BACKENDS");
+  std::string_view rest = listed;
   while (!rest.empty()) {
-    const std::string_view path = rest.substr(0, rest.find(':'));
+    const std::string_view path = rest.substr(0, rest.find(os::kListSeparator));
     if (!path.empty()) Try(std::string(path));
     rest.remove_prefix(std::min(path.size() + 1, rest.size()));
   }
@@ -102,9 +100,9 @@ int RequireLocked(const char* path) {
   return VerifyAgainstLock("kp_backend_load", path, Digest(file.bytes()));
 }
 
-void* OpenAlone(const char* path) {
+void* OpenAlone(const char* path, std::string* why) {
   const NoFork no_fork;
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return OpenForGood(path, Binding::kNow, why);
 }
 
 }  // namespace
@@ -112,14 +110,13 @@ void* OpenAlone(const char* path) {
 int LoadPlugin(const char* path) {
   if (path == nullptr || *path == '\0') return kp_raise("ValueError", "kp_backend_load: the path is empty");
   if (RequireLocked(path) != 0 || RefuseBackendOfOtherMajor(path) != 0) return -1;
-  void* library = OpenAlone(path);
+  std::string why;
+  void* library = OpenAlone(path, &why);
   if (library == nullptr) {
-    const char* why = dlerror();
-    return kp_raise("OSError", "kp_backend_load: '%s' cannot be loaded: %s", path, why ? why : "unknown reason");
+    return kp_raise("OSError", "kp_backend_load: '%s' cannot be loaded: %s", path, why.c_str());
   }
-  const auto query = reinterpret_cast<KpBackendQuery>(dlsym(library, KP_BACKEND_QUERY_SYMBOL));
+  const auto query = reinterpret_cast<KpBackendQuery>(FindInLibrary(library, KP_BACKEND_QUERY_SYMBOL));
   if (query == nullptr) {
-    dlerror();
     return kp_raise("ValueError",
                     "kp_backend_load: '%s' isn't a backend plugin: it does not export " KP_BACKEND_QUERY_SYMBOL
                     " (kernpack/device_api.h)",

@@ -158,8 +158,9 @@ int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
   // Where a lock is required, what is compared with it is what the file holds now.
   if ((flags & KP_LOAD_PROBE) == 0 && !LockIsRequired() && LoadKnown(path, out)) return 0;
   platform::SourceFile file;
+  const platform::FileState seen = std::move(out->state);
   *out = {};
-  if (file.Open(path) != 0) return -1;
+  if (file.Open(path, seen) != 0) return -1;
   out->state = file.state();
   const Record record(path);
   // With a lock, a change between hashing and mapping must show.

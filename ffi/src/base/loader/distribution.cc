@@ -1,50 +1,29 @@
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <kernpack/host/host.h>
 
-#include "base/descriptor.h"
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loader/digest.h"
 #include "base/loader/verify.h"
+#include "base/os/files.h"
+#include "base/os/memory.h"
+#include "base/os/path.h"
 
 namespace kernpack::host {
 namespace {
 
 constexpr std::string_view kInfo = ".dist-info";
 constexpr int kDeepest = 5;  // folders between a file and the one that its distribution was installed into
-
-// Empty where there is no such file.
-std::string ReadAll(const std::string& path) {
-  const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string content;
-  char piece[1 << 12];  // in pieces: what a size says need not be true
-  while (file.get() >= 0) {
-    const ssize_t got = read(file.get(), piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    content.append(piece, static_cast<size_t>(got));
-  }
-  return content;
-}
 
 // A path as a field of RECORD, which is a file of comma-separated values.
 std::string AsField(const std::string& path) {
@@ -56,14 +35,13 @@ std::string AsField(const std::string& path) {
 
 // The hash that lines of RECORD give for the path: "sha256=..."; empty where they give none.
 std::string HashInRecord(std::string_view record, const std::string& path) {
-  const std::string begin = AsField(path) + ",";
-  const std::boyer_moore_horspool_searcher search(begin.begin(), begin.end());
-  for (auto at = record.begin(); (at = std::search(at, record.end(), search)) != record.end(); ++at) {
-    if (at != record.begin() && at[-1] != '\n') continue;
-    const auto from = static_cast<size_t>(at - record.begin()) + begin.size();
+  const std::string begin = "\n" + AsField(path) + ",";
+  const auto hash_from = [record](size_t from) {
     return std::string(record.substr(from, std::min(record.find(',', from), record.size()) - from));
-  }
-  return {};
+  };
+  if (record.starts_with(std::string_view(begin).substr(1))) return hash_from(begin.size() - 1);
+  const size_t at = os::FindBytes(record, begin);
+  return at == record.npos ? std::string() : hash_from(at + begin.size());
 }
 
 std::string Normal(std::string_view name) {
@@ -76,26 +54,36 @@ bool IsCalled(const std::string& info, const std::string& normal_name) {
   return Normal(std::string_view(info).substr(0, info.find('-'))) == normal_name;
 }
 
-bool IsObject(std::string_view line) { return line.find(".so") != std::string_view::npos; }
+bool IsObject(std::string_view line) { return line.find(os::kLibrarySuffix) != std::string_view::npos; }
+
+// True if every later change of what has this state shows in its times.
+bool IsSettled(const os::Stamp& state) {
+  constexpr int64_t kSettling = 2'000'000'000;
+  return os::GetNow() - std::max(state.written, state.changed) > kSettling;
+}
+
+bool IsUnchanged(const os::Stamp& now, const os::Stamp& before) {
+  return now.device == before.device && now.number == before.number && now.size == before.size &&
+         now.written == before.written;
+}
+
+// The RECORD of a distribution.
+struct RecordFile {
+  std::string info;  // the name of the folder that it is in
+  os::Stamp state;
+  bool settled = false;
+  bool by_conda = false;
+  std::string text;
+};
 
 // The metadata folders in a folder, as long as the folder's times stay: installers replace such a folder as a whole.
 class Folder {
  public:
   // Of a folder in this state; `settled`: its times tell every later change.
-  Folder(std::string path, const struct stat& state, bool settled) : path_(std::move(path)), state_(state) {
-    settled_ = settled;
-    DIR* open = opendir(path_.c_str());
-    if (!open) return;
-    while (const dirent* entry = readdir(open)) {
-      if (std::string_view(entry->d_name).ends_with(kInfo)) infos_.emplace_back(entry->d_name);
-    }
-    closedir(open);
-  }
+  Folder(std::string path, const os::Stamp& state, bool settled)
+      : path_(std::move(path)), state_(state), settled_(settled), infos_(os::ListNames(path_, kInfo)) {}
 
-  bool IsStill(const struct stat& now) const {
-    return settled_ && now.st_dev == state_.st_dev && now.st_ino == state_.st_ino &&
-           now.st_mtim.tv_sec == state_.st_mtim.tv_sec && now.st_mtim.tv_nsec == state_.st_mtim.tv_nsec;
-  }
+  bool IsStill(const os::Stamp& now) const { return settled_ && IsUnchanged(now, state_); }
 
   bool empty() const { return infos_.empty(); }
 
@@ -116,25 +104,39 @@ class Folder {
   }
 
  private:
-  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) const {
+  void Consider(const std::string& info, const std::string& inside, std::vector<Listing>* out) {
     const std::string named = info.substr(0, info.size() - kInfo.size());
     const size_t dash = named.find('-');
-    const std::string record = path_ + "/" + info + "/RECORD";
+    const RecordFile& record = GetRecord(info);
     Listing found;
-    found.hash = HashInRecord(ReadAll(record), inside);
-    if (dash == std::string::npos || found.hash.empty()) return;
-    if (ReadAll(path_ + "/" + info + "/INSTALLER").starts_with("conda")) return;
+    found.hash = HashInRecord(record.text, inside);
+    if (dash == std::string::npos || found.hash.empty() || record.by_conda) return;
     found.name = named.substr(0, dash);
     std::replace(found.name.begin(), found.name.end(), '_', '-');
     found.version = named.substr(dash + 1);
-    struct stat state;
-    if (stat(record.c_str(), &state) == 0) found.written = state.st_mtim;
+    found.written = record.state.written;
     out->push_back(std::move(found));
+  }
+
+  // The one that was read last is kept: the modules of a wheel are loaded one after the other.
+  const RecordFile& GetRecord(const std::string& info) {
+    const std::string path = path_ + "/" + info + "/RECORD";
+    os::Stamp now;
+    if (!os::GetStamp(path.c_str(), &now)) {
+      last_ = {};
+      return last_;
+    }
+    if (last_.settled && last_.info == info && IsUnchanged(now, last_.state) && now.changed == last_.state.changed) {
+      return last_;
+    }
+    last_ = {info, now, IsSettled(now), false, os::ReadText(path)};
+    last_.by_conda = os::ReadText(path_ + "/" + info + "/INSTALLER").starts_with("conda");
+    return last_;
   }
 
   void ReadObjects() {
     for (const std::string& info : infos_) {
-      const std::string record = ReadAll(path_ + "/" + info + "/RECORD");
+      const std::string record = os::ReadText(path_ + "/" + info + "/RECORD");
       std::string& kept = objects_.emplace_back();
       for (std::string_view rest = record; !rest.empty();) {
         const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
@@ -145,9 +147,10 @@ class Folder {
   }
 
   std::string path_;
-  struct stat state_;
+  os::Stamp state_;
   bool settled_;
   std::vector<std::string> infos_;
+  RecordFile last_;
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
 };
 
@@ -158,32 +161,30 @@ struct Folders {
 };
 
 // With the lock held, as long as the folder is in use.
-Folder& FolderAt(const std::string& path, const struct stat& now) {
+Folder& FolderAt(const std::string& path, const os::Stamp& now) {
   constexpr size_t kMost = 64;
-  constexpr time_t kSettling = 2;
+  constexpr int64_t kSettling = 2'000'000'000;
   auto& folders = Leaked<Folders>().by_path;
   if (const auto found = folders.find(path); found != folders.end()) {
     if (found->second.IsStill(now)) return found->second;
     folders.erase(found);
   }
   if (folders.size() >= kMost) folders.clear();
-  return folders.emplace(path, Folder(path, now, time(nullptr) - now.st_mtim.tv_sec > kSettling)).first->second;
+  return folders.emplace(path, Folder(path, now, os::GetNow() - now.written > kSettling)).first->second;
 }
 
 std::vector<Listing> FindListings(const char* path) {
   // Folders may be links; a file that is a link is listed under its own name.
   const std::string asked(path);
-  const size_t slash = asked.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : asked.substr(0, std::max<size_t>(slash, 1));
-  const std::unique_ptr<char, void (*)(void*)> real(realpath(folder.c_str(), nullptr), &std::free);
+  std::string inside(os::FileName(asked));
+  const size_t before = asked.size() - inside.size();
+  std::string place = os::GetRealPath(before == 0 ? "." : asked.substr(0, std::max<size_t>(before - 1, 1)).c_str());
   std::vector<Listing> found;
-  if (!real) return found;
-  std::string place = real.get();
-  std::string inside = asked.substr(slash + 1);
+  if (place.empty()) return found;
   const std::lock_guard lock(Leaked<Folders>().mutex);
   for (int i = 0; i < kDeepest; ++i) {
-    struct stat now;
-    if (stat(place.c_str(), &now) != 0) break;
+    os::Stamp now;
+    if (!os::GetStamp(place.c_str(), &now)) break;
     Folder& listed = FolderAt(place, now);
     listed.Find(inside, &found);
     if (!found.empty() || !listed.empty() || place == "/") break;  // this is where distributions were installed
@@ -200,11 +201,9 @@ constexpr const char* kVerifyVariable = "KERNPACK_VERIFY";
 }  // namespace
 
 std::string InstalledVersion(const std::string& folder, const std::string& name) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), [](DIR* dir) { return closedir(dir); });
-  while (const dirent* entry = open ? readdir(open.get()) : nullptr) {
-    const std::string info = entry->d_name;
+  for (const std::string& info : os::ListNames(folder, kInfo)) {
     const size_t dash = info.find('-');
-    if (!info.ends_with(kInfo) || dash == std::string::npos || !IsCalled(info, Normal(name))) continue;
+    if (dash == std::string::npos || !IsCalled(info, Normal(name))) continue;
     return info.substr(dash + 1, info.size() - kInfo.size() - dash - 1);
   }
   return {};
@@ -251,9 +250,7 @@ int Record::Verify(const std::string& digest, std::string* verified) const {
   if (listings_.empty()) return 0;
   const std::string is = std::string(kHashPrefix) + DigestText(digest);
   // Of several, that with the file's hash is it, else the one written last.
-  const auto rank = [&is](const Listing& listing) {
-    return std::tuple(listing.hash == is, listing.written.tv_sec, listing.written.tv_nsec);
-  };
+  const auto rank = [&is](const Listing& listing) { return std::pair(listing.hash == is, listing.written); };
   const Listing& found = *std::max_element(listings_.begin(), listings_.end(),
                                            [&](const Listing& a, const Listing& b) { return rank(a) < rank(b); });
   if (found.hash != is) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/loader/image.h"
+
 namespace kernpack::host {
 namespace {
 
@@ -36,11 +38,6 @@ std::string MachineName(uint16_t machine) {
     default:
       return "machine number " + std::to_string(machine);
   }
-}
-
-std::string Incomplete(const char* part, uint64_t end, uint64_t size) {
-  return std::string("is truncated or damaged: its ") + part + " would end at byte " + std::to_string(end) + " of " +
-         std::to_string(size) + "; copy or download it again";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef KERNPACK_SRC_BASE_LOADER_IMAGE_H_
 #define KERNPACK_SRC_BASE_LOADER_IMAGE_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ int InspectImage(const char* path, std::span<const char> content, Image* out);
 std::string QueryOfOtherMajor(std::span<const char> content, std::string_view prefix, std::string_view own);
 // The major that such a name ends with; the largest number there is for one that is larger.
 unsigned long ParseMajor(const std::string& query, std::string_view prefix);
+
+// Why a file whose part would end at byte `end` isn't complete: an end of a sentence about it.
+std::string Incomplete(const char* part, uint64_t end, uint64_t size);
+
+// "kp_module_v2" and its like.
+bool IsQueryOfSomeMajor(std::string_view name, std::string_view prefix);
+// 0 where a host of this major makes a module of what the file exports; else -1 with ImportError raised.
+int CheckExports(const char* path, const ImageSymbols& symbols);
 
 }  // namespace kernpack::host
 

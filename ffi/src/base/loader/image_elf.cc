@@ -1,9 +1,6 @@
 // The ELF side of image.h.
-#include <cstdlib>
-
 #include <kernpack/host/host.h>
 
-#include "base/abi_version.h"
 #include "base/loader/elf_view.h"
 #include "base/loader/image.h"
 
@@ -29,22 +26,6 @@ void ForEachSymbol(const ElfView& elf, Visit&& visit) {
     std::memcpy(&symbol, table.data() + at, sizeof symbol);
     if (!visit(symbol, elf.DynamicString(symbol.st_name))) return;
   }
-}
-
-// "kp_module_v2" and its like.
-bool IsQueryOfSomeMajor(std::string_view name, std::string_view prefix) {
-  return name.size() > prefix.size() && name.starts_with(prefix) &&
-         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
-}
-
-// Whatever else it exports: its aliases would work without its signatures.
-int RefuseOtherMajor(const char* path, const std::string& query) {
-  const std::string digits = query.substr(std::string_view(KP_MODULE_QUERY_PREFIX).size());
-  const std::string text =
-      OtherMajorText("needs a host of ABI " + digits + ".x (it exports " + query + ")", "ABI", KP_ABI_VERSION,
-                     ParseMajor(query, KP_MODULE_QUERY_PREFIX),
-                     "install a newer build of the module, or rebuild it with this version of kernpack-sdk");
-  return kp_raise("ImportError", "kernpack.load: '%s' %s", path, text.c_str());
 }
 
 void ReadSymbols(const ElfView& elf, ImageSymbols* out) {
@@ -84,25 +65,13 @@ std::string QueryOfOtherMajor(std::span<const char> content, std::string_view pr
   return has_own ? std::string() : other;
 }
 
-unsigned long ParseMajor(const std::string& query, std::string_view prefix) {
-  return std::strtoul(query.c_str() + prefix.size(), nullptr, 10);
-}
-
 int InspectImage(const char* path, std::span<const char> content, Image* out) {
   ElfView elf(content);
   const std::string problem = elf.Check();
   if (!problem.empty()) return kp_raise("ImportError", "kernpack.load: '%s' %s", path, problem.c_str());
   out->uses_origin = FindsNeighboursByOrigin(elf);
   ReadSymbols(elf, &out->symbols);
-  if (!out->symbols.other_query.empty()) return RefuseOtherMajor(path, out->symbols.other_query);
-  if (!out->symbols.has_query && out->symbols.aliases.empty() && !out->symbols.peer_globals) {
-    return kp_raise(
-        "ImportError",
-        "kernpack.load: '%s' is a shared object but not a kernel module: it exports neither " KP_MODULE_QUERY_SYMBOL
-        " nor any " KP_ALIAS_PREFIX " function; declare KP_MODULE and KP_EXPORT, and keep the symbols visible",
-        path);
-  }
-  return 0;
+  return CheckExports(path, out->symbols);
 }
 
 }  // namespace kernpack::host

@@ -18,6 +18,8 @@
 #include "base/loader/digest.h"
 #include "base/loader/verify.h"
 #include "base/loader/platform.h"
+#include "base/os/environment.h"
+#include "base/os/path.h"
 
 namespace kernpack::host {
 namespace {
@@ -30,10 +32,9 @@ constexpr const char* kDefault = "kernpack.lock";  // of the working directory
 
 // "" where none is required.
 std::string LockPath() {
-  const char* set = std::getenv(kVariable);
-  const std::string_view text = set ? set : "";
-  if (text.empty() || text == "0") return {};
-  return std::string(text == "1" ? kDefault : text);
+  std::string text = os::GetVariable(kVariable);
+  if (text == "0") return {};
+  return text == "1" ? kDefault : text;
 }
 
 int ReadLock(const char* function, const std::string& path, platform::SourceFile* file) {
@@ -86,7 +87,7 @@ int RefuseUnlisted(const char* function, const char* path, const std::string& ha
                    const std::string& lock_path) {
   for (const json& wheel : lock["wheels"]) {
     for (const auto& [file, locked] : wheel["files"].items()) {
-      if (!EndsWith(path, file)) continue;
+      if (!EndsWith(os::WithSlashes(path), file)) continue;
       return kp_raise("ImportError",
                       "%s: '%s' isn't the file that the lock '%s' lists for %s: the lock says %s, the file has %s; "
                       "install that version again, or run `kernpack lock` if the change is wanted",

@@ -3,6 +3,7 @@
 #define KERNPACK_SRC_BASE_LOADER_PLATFORM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,9 +34,9 @@ class SourceFile {
   SourceFile& operator=(const SourceFile&) = delete;
   ~SourceFile();
 
-  // Returns 0, or -1 with FileNotFoundError or OSError raised.
-  int Open(const char* path);
-  // Reads all of it. Returns 0, or -1 with OSError raised: also when the file was written meanwhile.
+  // `seen`: what StateOfFile said of the path a moment ago, if it was asked. Returns 0, or -1 with FileNotFoundError or OSError raised.
+  int Open(const char* path, const FileState& seen = {});
+  // Reads all of it. Returns 0, or -1 with OSError raised: also when the file was written since it was opened.
   int Read();
   // Maps all of it. For guarded files: who reads `bytes` of a file that was truncated meanwhile dies of SIGBUS. Errors as of Read.
   int Map();
@@ -60,6 +61,7 @@ class SourceFile {
   const char* path_ = nullptr;
   int fd_ = -1;
   FileState state_;
+  int64_t written_ = 0;  // when it was opened: its mtime in nanoseconds
   std::unique_ptr<char[], Free> data_{nullptr, Free{0}};
   size_t size_ = 0;
 };

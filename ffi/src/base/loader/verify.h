@@ -4,7 +4,7 @@
 #ifndef KERNPACK_SRC_BASE_LOADER_VERIFY_H_
 #define KERNPACK_SRC_BASE_LOADER_VERIFY_H_
 
-#include <ctime>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace kernpack::host {
 struct Listing {
   std::string name, version;
   std::string hash;  // as RECORD has it: "sha256=..."
-  timespec written{};  // when RECORD was
+  int64_t written = 0;  // when RECORD was, in nanoseconds since 1970
 };
 
 // The hashes that the RECORD of installed distributions has for a file.

@@ -23,9 +23,12 @@ class Placement {
   void Restore() noexcept;
 
  private:
-  bool is_kept_off_ = false;
-  alignas(8) unsigned char before_[128];  // KeepOffCaller: the system's own type
+  [[maybe_unused]] bool is_kept_off_ = false;
+  [[maybe_unused]] alignas(8) unsigned char before_[128];  // KeepOffCaller: the system's own type
 };
+
+// Asks for the tile registers (AMX) of x86-64 for all threads of this process. False if the system doesn't give them.
+bool AskForTiles() noexcept;
 
 std::string GetProcessorName();
 int64_t GetMaxClockRate();  // kHz

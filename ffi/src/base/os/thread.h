@@ -31,6 +31,9 @@ void NameThread(const char* name) noexcept;
 
 int64_t GetProcessNumber() noexcept;
 
+// The functions run before a fork, and after it in the parent and in the child. A system that can't fork ignores them.
+void AtFork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept;
+
 // Lets other threads run.
 void Yield() noexcept;
 
@@ -43,7 +46,7 @@ class SignalsBlocked {
   ~SignalsBlocked();
 
  private:
-  alignas(8) unsigned char before_[128];  // the system's own type
+  [[maybe_unused]] alignas(8) unsigned char before_[128];  // the system's own type
 };
 
 }  // namespace kernpack::host::os

@@ -1,7 +1,5 @@
 #include "devices/parallel/openmp.h"
 
-#include <dlfcn.h>
-
 #include "base/fork.h"
 #include "base/loaded_libraries.h"
 
@@ -10,10 +8,11 @@ namespace {
 
 constinit LookedUp<OpenMp> g_openmp;
 
-bool Bind(void* library, OpenMp* out) {
-  out->parallel = reinterpret_cast<decltype(out->parallel)>(dlsym(library, "GOMP_parallel"));
-  out->max_threads = reinterpret_cast<decltype(out->max_threads)>(dlsym(library, "omp_get_max_threads"));
-  out->in_parallel = reinterpret_cast<decltype(out->in_parallel)>(dlsym(library, "omp_in_parallel"));
+template <class Find>
+bool Bind(const Find& find, OpenMp* out) {
+  out->parallel = reinterpret_cast<decltype(out->parallel)>(find("GOMP_parallel"));
+  out->max_threads = reinterpret_cast<decltype(out->max_threads)>(find("omp_get_max_threads"));
+  out->in_parallel = reinterpret_cast<decltype(out->in_parallel)>(find("omp_in_parallel"));
   return out->parallel != nullptr && out->max_threads != nullptr && out->in_parallel != nullptr;
 }
 
@@ -21,9 +20,10 @@ bool Search(OpenMp* out) {
   // LLVM's runtimes (libomp, Intel's libiomp5) speak GNU's entry points too. Frameworks bundle them under hashed names.
   for (const char* name : {"libgomp", "libiomp5", "libomp"}) {
     void* library = FindLoaded(name);
-    if (library != nullptr && Bind(library, out)) return true;
+    if (library == nullptr) continue;
+    if (Bind([library](const char* symbol) { return FindInLibrary(library, symbol); }, out)) return true;
   }
-  return Bind(RTLD_DEFAULT, out);  // linked into the program itself
+  return Bind(FindInProcess, out);  // linked into the program itself
 }
 
 }  // namespace

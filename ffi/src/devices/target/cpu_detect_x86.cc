@@ -2,9 +2,8 @@
 // that always says no.
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "base/os/processors.h"
 #include "base/read_once.h"
 #include "shared/target/cpu_table.h"
 #include "devices/target/cpu_machine.h"
@@ -148,11 +147,7 @@ CpuSpec WithoutTiles(CpuSpec cpu) {
   return cpu;
 }
 
-bool AskForTiles() {
-  constexpr long kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
-  constexpr long kTileData = 18;
-  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
-}
+bool AskForTiles() { return os::AskForTiles(); }
 
 }  // namespace kernpack::host
 #endif

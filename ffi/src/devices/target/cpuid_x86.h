@@ -4,10 +4,11 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdint>
+
+#include <kernpack/loaded.h>
 
 namespace kernpack::host {
 
@@ -29,11 +30,8 @@ inline constexpr struct {
 // machine each CPUID instruction ends in the hypervisor, which takes up to ten microseconds.
 inline bool ReadKeptLeaves(CpuidLeaves* out) {
   using GetLeaf = const uint32_t* (*)(unsigned);  // of a struct that begins with the four registers
-  const auto get = reinterpret_cast<GetLeaf>(dlsym(RTLD_DEFAULT, "__x86_get_cpuid_feature_leaf"));
-  if (get == nullptr) {
-    (void)dlerror();
-    return false;
-  }
+  const auto get = reinterpret_cast<GetLeaf>(detail::process_function("__x86_get_cpuid_feature_leaf"));
+  if (get == nullptr) return false;
   for (int i = 0; i < kLeafCount; ++i) {
     if (i == kExtended1 && out->registers[kExtended][kEax] < 1) continue;
     std::copy_n(get(kCpuidLeaves[i].kept), 4, out->registers[i]);

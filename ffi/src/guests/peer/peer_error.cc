@@ -1,6 +1,4 @@
 // The error slot of a loaded libtvm_ffi, found by name without loading anything.
-#include <dlfcn.h>
-
 #include <kernpack/host/host.h>
 
 #include "shared/bytes.h"
@@ -20,10 +18,10 @@ struct ErrorSlot {
 constinit LookedUp<ErrorSlot> g_slot;
 
 bool FindSlot(ErrorSlot* out) {
-  void* library = FindLoaded("libtvm_ffi.so");
+  void* library = FindLoaded(KP_LIBRARY_FILE("tvm_ffi"));
   if (library == nullptr || !IsSupported(GetPeerVersion(library))) return false;
-  out->move_from_raised = reinterpret_cast<void (*)(void**)>(dlsym(library, "TVMFFIErrorMoveFromRaised"));
-  out->set_raised = reinterpret_cast<void (*)(void*)>(dlsym(library, "TVMFFIErrorSetRaised"));
+  out->move_from_raised = reinterpret_cast<void (*)(void**)>(FindInLibrary(library, "TVMFFIErrorMoveFromRaised"));
+  out->set_raised = reinterpret_cast<void (*)(void*)>(FindInLibrary(library, "TVMFFIErrorSetRaised"));
   return out->move_from_raised != nullptr && out->set_raised != nullptr;
 }
 

@@ -1,6 +1,4 @@
 // Global functions and big integers of a loaded libtvm_ffi.
-#include <dlfcn.h>
-
 #include <kernpack/host/host.h>
 
 #include "base/guard.h"
@@ -23,11 +21,11 @@ constinit LookedUp<Functions> g_functions;
 
 template <class F>
 void ReadSymbol(void* library, const char* name, F* out) {
-  *out = reinterpret_cast<F>(dlsym(library, name));
+  *out = reinterpret_cast<F>(FindInLibrary(library, name));
 }
 
 bool SearchFunctions(Functions* out) {
-  void* library = FindLoaded("libtvm_ffi.so");
+  void* library = FindLoaded(KP_LIBRARY_FILE("tvm_ffi"));
   if (library == nullptr || !IsSupported(GetPeerVersion(library))) return false;
   ReadSymbol(library, "TVMFFIFunctionGetGlobal", &out->get_global);
   ReadSymbol(library, "TVMFFIBigIntFromByteArray", &out->big_int_new);

@@ -1,11 +1,10 @@
 #include "guests/peer/peer_module.h"
 
-#include <dlfcn.h>
-
 #include <memory>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/loaded_libraries.h"
 #include "base/loader/platform.h"
 #include "guests/peer/contracts.h"
 #include "guests/peer/peer.h"
@@ -67,8 +66,8 @@ int FillContext(const Library& library) {
       kp_function_call(load.get().v.v_obj, &path.get(), 1, &module) != 0) {
     return -1;
   }
-  void* const copy = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  const auto* const theirs = copy == nullptr ? nullptr : static_cast<void**>(dlsym(copy, kContext));
+  void* const copy = detail::loaded_library(file);
+  const auto* const theirs = copy == nullptr ? nullptr : static_cast<void**>(FindInLibrary(copy, kContext));
   if (theirs != nullptr) *ours = *theirs;
   return 0;
 }

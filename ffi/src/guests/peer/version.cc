@@ -1,12 +1,12 @@
 #include "guests/peer/version.h"
 
-#include <dlfcn.h>
+#include "base/loaded_libraries.h"
 
 namespace kernpack::host {
 
 PeerVersion GetPeerVersion(void* handle) noexcept {
   PeerVersion version{0, 0, 0};
-  const auto get = reinterpret_cast<void (*)(PeerVersion*)>(dlsym(handle, "TVMFFIGetVersion"));
+  const auto get = reinterpret_cast<void (*)(PeerVersion*)>(FindInLibrary(handle, "TVMFFIGetVersion"));
   if (get != nullptr) get(&version);
   return version;
 }

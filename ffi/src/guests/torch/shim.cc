@@ -1,7 +1,5 @@
 #include "guests/torch/shim.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 
 #include <kernpack/host/host.h>
@@ -13,8 +11,7 @@ namespace {
 
 template <class Pointer>
 bool Find(void* library, const char* name, Pointer* out) {
-  *out = reinterpret_cast<Pointer>(dlsym(library, name));
-  if (*out == nullptr) dlerror();
+  *out = reinterpret_cast<Pointer>(host::FindInLibrary(library, name));
   return *out != nullptr;
 }
 
@@ -48,7 +45,7 @@ int Fill(void* library, Shim* out) {
 const Shim* FindShim() {
   static std::atomic<const Shim*> found{nullptr};
   if (const Shim* shim = found.load(std::memory_order_acquire)) return shim;
-  void* library = host::FindLoaded("libtorch_cpu.");
+  void* library = host::FindLoaded(KP_LIBRARY_FILE("torch_cpu"));
   if (library == nullptr) {
     kp_raise("ImportError", "kernpack.torch: no libtorch is loaded in this process; import torch first");
     return nullptr;
@@ -67,7 +64,7 @@ const Shim* FindShim() {
 const CudaShim* FindCudaShim() {
   static std::atomic<const CudaShim*> found{nullptr};
   if (const CudaShim* shim = found.load(std::memory_order_acquire)) return shim;
-  void* library = host::FindLoaded("libtorch_cuda.");
+  void* library = host::FindLoaded(KP_LIBRARY_FILE("torch_cuda"));
   auto* shim = new CudaShim();
   const CudaShim* expected = nullptr;
   if (library == nullptr || !Find(library, "aoti_torch_get_current_cuda_stream", &shim->get_current_stream) ||

@@ -1,6 +1,4 @@
 // torch's boxed kernels carry no pointer of their own, so each operator gets a function of its own from this pool.
-#include <dlfcn.h>
-
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -11,6 +9,7 @@
 
 #include "base/os/thread.h"
 #include "guests/torch/op.h"
+#include "guests/torch/throw.h"
 
 namespace kernpack::torch {
 namespace {
@@ -18,13 +17,6 @@ namespace {
 constexpr size_t kStubs = 2048;
 std::atomic<const Op*> g_ops[kStubs];
 std::atomic<size_t> g_taken{0};
-
-using Throw = void (*)(const char*);
-
-Throw FindThrow(const char* symbol) {
-  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);  // libtorch needs it: it is loaded
-  return library == nullptr ? nullptr : reinterpret_cast<Throw>(dlsym(library, symbol));
-}
 
 struct Raised {
   Throw thrower;
@@ -58,8 +50,7 @@ Raised TakeRaised(const char* who) noexcept {
   }
   kp_any_release(&error);
   // std::invalid_argument and std::runtime_error of the C++ library that torch itself uses, whatever ours is.
-  return {FindThrow(value_error ? "_ZSt24__throw_invalid_argumentPKc" : "_ZSt21__throw_runtime_errorPKc"),
-          text != nullptr ? text : who};
+  return {FindThrow(value_error), text != nullptr ? text : who};
 }
 
 // No destructor may be pending here or in a stub: the exception is not one of our own runtime library's.

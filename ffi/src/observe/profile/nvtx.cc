@@ -2,14 +2,14 @@
 // library gets a table of pointers to function pointers, by module and number, and sets those that it wants to be called through.
 #include "observe/profile/nvtx.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "base/fork.h"
+#include "base/loaded_libraries.h"
 
 namespace kernpack::host::profile {
 
@@ -57,14 +57,15 @@ void Find() {
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
   if (path == nullptr || *path == '\0') return;
   const NoFork no_fork;
-  void* library = dlopen(path, RTLD_LAZY | RTLD_NODELETE);
+  std::string why;
+  void* library = OpenForGood(path, Binding::kWhenCalled, &why);
   if (library == nullptr) {
     std::fprintf(stderr, "kernpack: profile: NVTX_INJECTION64_PATH: %s; that profiler will not show calls as ranges\n",
-                 dlerror());
+                 why.c_str());
     return;
   }
   using Initialize = int (*)(const void* (*)(uint32_t));
-  const auto initialize = reinterpret_cast<Initialize>(dlsym(library, "InitializeInjectionNvtx2"));
+  const auto initialize = reinterpret_cast<Initialize>(FindInLibrary(library, "InitializeInjectionNvtx2"));
   for (size_t i = 0; i < kCoreSize; ++i) table[i] = &functions[i];
   if (initialize == nullptr || initialize(&ExportTable) != 1) {
     std::fprintf(stderr,

@@ -32,11 +32,6 @@ int RaiseOpen(const char* path, int error) {
 
 int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
-// Deleting and renaming a file, which do no harm, change its ctime too: the content has the mtime.
-bool SameState(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && Nanoseconds(a.st_mtim) == Nanoseconds(b.st_mtim);
-}
-
 // True if every later change must show in the file's times: they tick every few milliseconds, and the last tick is over.
 // Whole seconds come from archives and file systems that don't tell a change from the other.
 bool IsSettled(const struct stat& info) {
@@ -105,7 +100,7 @@ SourceFile::~SourceFile() {
   if (fd_ >= 0) close(fd_);
 }
 
-int SourceFile::Open(const char* path) {
+int SourceFile::Open(const char* path, const FileState& seen) {
   path_ = path;
   // Non-blocking: opening a pipe must not wait for a writer.
   fd_ = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -119,15 +114,15 @@ int SourceFile::Open(const char* path) {
     return kp_raise("OSError", "kernpack.load: expected a shared object, got '%s', which isn't a regular file", path);
   }
   size_ = static_cast<size_t>(info.st_size);
-  state_ = GetState(path, info);
+  written_ = Nanoseconds(info.st_mtim);
+  // A state that was seen a moment ago: what it says of the folder holds.
+  state_ = seen.text == StateText(info) ? seen : GetState(path, info);
   return 0;
 }
 
 template <class Use>
 int SourceFile::ReadThrough(std::span<char> room, const Use& use) {
-  struct stat before, after;
-  if (fstat(fd_, &before) != 0) return RaiseOpen(path_, errno);
-  const auto expected = static_cast<size_t>(before.st_size);
+  const size_t expected = size_;
   size_t at = 0;
   while (at < expected) {
     const ssize_t got = pread(fd_, room.data(), std::min(room.size(), expected - at), static_cast<off_t>(at));
@@ -138,8 +133,12 @@ int SourceFile::ReadThrough(std::span<char> room, const Use& use) {
     at += static_cast<size_t>(got);
   }
   size_ = at;
+  struct stat after;
   if (fstat(fd_, &after) != 0) return RaiseOpen(path_, errno);
-  if (at == expected && SameState(before, after)) return 0;
+  // Deleting and renaming a file, which do no harm, change its ctime too: the content has the mtime.
+  if (at == expected && static_cast<size_t>(after.st_size) == expected && Nanoseconds(after.st_mtim) == written_) {
+    return 0;
+  }
   return kp_raise("OSError",
                   "kernpack.load: '%s' was written while it was read; load it again when that is done, and replace "
                   "files by renaming a whole one",
@@ -147,11 +146,8 @@ int SourceFile::ReadThrough(std::span<char> room, const Use& use) {
 }
 
 int SourceFile::Read() {
-  struct stat info;
-  if (fstat(fd_, &info) != 0) return RaiseOpen(path_, errno);
-  const auto size = static_cast<size_t>(info.st_size);
-  data_ = {new char[size], Free{0}};
-  return ReadThrough({data_.get(), size}, [](std::span<char> room, size_t got) { return room.subspan(got); });
+  data_ = {new char[size_], Free{0}};
+  return ReadThrough({data_.get(), size_}, [](std::span<char> room, size_t got) { return room.subspan(got); });
 }
 
 int SourceFile::Hash(std::string* digest) {

@@ -19,6 +19,7 @@
 
 #include "base/leaked.h"
 #include "base/loader/digest.h"
+#include "base/loader/linux/known_states.h"
 #include "base/loader/linux/opened.h"
 #include "base/loader/verify.h"
 #include "base/descriptor.h"
@@ -143,9 +144,9 @@ void DropOld(const std::string& root) {
   });
 }
 
-// Names a state within this run of the machine: after a crash, what was written last may be lost. Hosts of other majors, which may
-// share the folder, have to look for their own query, and other versions may check more.
-std::string IndexName(const std::string& root, const std::string& state) {
+// The file that lists known states, of this run of the machine: after a crash, what was written last may be lost. Hosts of other majors,
+// which may share the folder, have to look for their own query, and other versions may check more.
+std::string IndexName(const std::string& root) {
   struct Boot {
     char id[37] = {};
     Boot() {
@@ -154,8 +155,8 @@ std::string IndexName(const std::string& root, const std::string& state) {
     }
   };
   const Boot& boot = host::Leaked<Boot>();
-  if (state.empty() || boot.id[0] == 0) return {};
-  return root + "/index/" + boot.id + "-" KP_MODULE_QUERY_SYMBOL "-" + kp_version() + "-" + state;
+  if (root.empty() || boot.id[0] == 0) return {};
+  return root + "/index/" + boot.id + "-" KP_MODULE_QUERY_SYMBOL "-" + kp_version();
 }
 
 std::string FileName(const char* path) {
@@ -188,7 +189,7 @@ std::string KeepCopy(const std::string& name, std::span<const char> content, con
   return copy;
 }
 
-// A link's text is a digest, a mark and the distribution. Short: file systems keep a text of up to 59 bytes in the inode itself.
+// A digest, a mark and the distribution. Short: file systems keep a link's text of up to 59 bytes in the inode itself.
 constexpr std::string_view kMarks =
     "-+=*~^@%";  // bits: a module was made of it alone; it was mapped in place; it has needs
 
@@ -203,9 +204,7 @@ std::string LinkText(const std::string& link) {
   return {text, size > 0 ? static_cast<size_t>(size) : 0};
 }
 
-bool ReadText(const std::string& link, Known* out) {
-  const std::string text = LinkText(link);
-  const std::string_view told = text;
+bool ReadText(std::string_view told, Known* out) {
   if (told.size() <= host::kDigestText || !host::ReadDigestText(told.substr(0, host::kDigestText), &out->digest)) {
     return false;
   }
@@ -218,12 +217,9 @@ bool ReadText(const std::string& link, Known* out) {
 }
 
 // False where it can't be written; errno says why.
-bool WriteText(const std::string& root, const char* folder, const std::string& link, const Known& known) {
+bool WriteLink(const std::string& link, const Known& known) {
   const std::string text = GetText(known);
   if (symlink(text.c_str(), link.c_str()) == 0) return true;
-  if (errno == ENOENT && (IsOurFolder(root) || MakeFolder(root)) && MakeFolder(root + "/" + folder) &&
-      symlink(text.c_str(), link.c_str()) == 0)
-    return true;
   if (errno != EEXIST) return false;
   if (LinkText(link) == text) return true;
   unlink(link.c_str());  // what was known before, or of a file that had this state before
@@ -240,11 +236,12 @@ std::string WarmName(const std::string& root, const char* path) {
 
 bool Recall(const char* path, const FileState& state, Known* out, std::string* opened) {
   const std::string root = Root();
-  const std::string link = root.empty() || !state.settled ? std::string() : IndexName(root, state.text);
-  if (link.empty() || !IsOurFolder(root)) return false;
+  const std::string index = state.settled ? IndexName(root) : std::string();
+  if (index.empty() || state.text.empty() || !IsOurFolder(root)) return false;
   static constinit std::atomic<bool> dropped{false};
   if (!dropped.exchange(true, std::memory_order_relaxed)) DropUnfinished(root);
-  if (!ReadText(link, out)) return false;
+  std::string text;
+  if (!FindState(index, state.text, &text) || !ReadText(text, out)) return false;
   if (out->in_place) {
     *opened = path;
     return state.guarded && !host::CopyIsWanted();
@@ -256,13 +253,15 @@ bool Recall(const char* path, const FileState& state, Known* out, std::string* o
 
 void Remember(const char* path, const FileState& state, const Known& known) {
   const std::string root = Root();
-  const std::string link = root.empty() || !state.settled ? std::string() : IndexName(root, state.text);
+  const std::string index = state.settled ? IndexName(root) : std::string();
   struct stat found;
   // A file that was loaded without verification must be verified once verification is on again.
-  if (link.empty() || host::VerificationIsOff()) return;
+  if (index.empty() || state.text.empty() || host::VerificationIsOff()) return;
   if (!known.in_place && !IsOurFile(root + "/" + known.digest + "/" + FileName(path), &found)) return;
-  if (known.in_place && !(IsOurFolder(root) || MakeFolder(root))) return;
-  WriteText(root, "index", link, known);
+  if (!IsOurFolder(root) && !MakeFolder(root)) return;
+  if (!AddState(index, state.text, GetText(known)) && errno == ENOENT && MakeFolder(root + "/index")) {
+    AddState(index, state.text, GetText(known));
+  }
   if (known.in_place) DropOld(root);
 }
 
@@ -277,7 +276,7 @@ int Warm(const char* path, const Known& known) {
   const std::string root = Root();
   const std::string link = WarmName(root, path);
   errno = ENOENT;
-  if (!link.empty() && (IsOurFolder(root) || MakeFolder(root)) && WriteText(root, "warm", link, known)) return 0;
+  if (!link.empty() && MakeFolder(root) && MakeFolder(root + "/warm") && WriteLink(link, known)) return 0;
   return kp_raise(
       "OSError", "kernpack verify --warm: can't write below '%s' (%s); set KERNPACK_CACHE_DIR to a folder of this user",
       root.c_str(), std::strerror(errno));
@@ -287,7 +286,7 @@ bool Warmed(const char* path, std::string* digest) {
   const std::string root = Root();
   const std::string link = WarmName(root, path);
   Known known;
-  if (link.empty() || !IsOurFolder(root) || !ReadText(link, &known)) return false;
+  if (link.empty() || !IsOurFolder(root) || !ReadText(LinkText(link), &known)) return false;
   *digest = known.digest;
   return true;
 }

@@ -9,19 +9,11 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 
-#include "base/fork.h"
-#include "base/leaked.h"
 #include "base/loaded_libraries.h"
 
 namespace kernpack {
 namespace {
-
-struct SearchedFolders {
-  host::ForkMutex mutex{host::LockRank::kNames};
-  std::vector<std::string> paths;
-};
 
 bool IsFile(const std::string& path) {
   struct stat info;
@@ -52,33 +44,6 @@ std::string FindOfStem(const std::string& folder, std::string_view stem, std::st
 }
 
 }  // namespace
-
-namespace host {
-
-void SetLibraryFolders(std::vector<std::string> folders) {
-  SearchedFolders& known = Leaked<SearchedFolders>();
-  const std::lock_guard lock(known.mutex);
-  known.paths = std::move(folders);
-}
-
-std::vector<std::string> LibraryFolders() {
-  SearchedFolders& known = Leaked<SearchedFolders>();
-  const std::lock_guard lock(known.mutex);
-  return known.paths;
-}
-
-std::string FolderWithFile(const std::string& below) {
-  struct stat info;
-  for (std::string& folder : LibraryFolders()) {
-    std::string path = folder;
-    path += '/';
-    path += below;
-    if (stat(path.c_str(), &info) == 0) return std::move(folder);
-  }
-  return {};
-}
-
-}  // namespace host
 
 namespace platform {
 

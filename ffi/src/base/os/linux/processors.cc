@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -65,6 +66,16 @@ void Placement::KeepOffCaller(std::thread& thread) noexcept {
 void Placement::Restore() noexcept {
   if (is_kept_off_) pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t), reinterpret_cast<cpu_set_t*>(before_));
   is_kept_off_ = false;
+}
+
+bool AskForTiles() noexcept {
+#if defined(__x86_64__)
+  constexpr long kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 
 std::string GetProcessorName() { return FirstValue("/proc/cpuinfo", "model name"); }

@@ -39,6 +39,8 @@ void NameThread(const char* name) noexcept { pthread_setname_np(pthread_self(), 
 
 int64_t GetProcessNumber() noexcept { return getpid(); }
 
+void AtFork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept { pthread_atfork(prepare, parent, child); }
+
 void Yield() noexcept { sched_yield(); }
 
 SignalsBlocked::SignalsBlocked() noexcept {

@@ -41,4 +41,26 @@ void* FindLoaded(std::string_view prefix) noexcept {
   return handle;
 }
 
+void* FindInLibrary(void* library, const char* name) noexcept {
+  void* found = dlsym(library, name);
+  if (found == nullptr) dlerror();
+  return found;
+}
+
+void* FindInProcess(const char* name) noexcept { return FindInLibrary(RTLD_DEFAULT, name); }
+
+void* OpenForGood(const char* path, Binding binding, std::string* why) {
+  void* library = dlopen(path, (binding == Binding::kNow ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL | RTLD_NODELETE);
+  if (library != nullptr) return library;
+  const char* reason = dlerror();
+  *why = reason ? reason : "unknown reason";
+  return nullptr;
+}
+
+std::string OwnPath() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&OwnPath), &self) == 0 || self.dli_fname == nullptr) return {};
+  return self.dli_fname;
+}
+
 }  // namespace kernpack::host
