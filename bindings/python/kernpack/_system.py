@@ -33,9 +33,3 @@ def after_fork(call: Callable[[], None]) -> None:
     """Has child processes that are forked make the call. Processes don't fork on Windows."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=call)
-
-
-def refuse_on_windows(what: str, instead: str) -> None:
-    """NotImplementedError there, for a part of Kernpack that isn't ready for Windows."""
-    if WINDOWS:
-        raise NotImplementedError(f"{what} doesn't work on Windows yet; {instead}")

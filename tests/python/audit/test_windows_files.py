@@ -12,8 +12,7 @@ import pytest
 from audit_inputs import Pack, problems
 from kernpack_sdk import check, contents, hosts, shared_object, table
 from kernpack_sdk.audit import Image, tables
-
-from tests.support import windows
+from support import windows
 
 
 @pytest.fixture(scope="module")
