@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded windows clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -43,6 +43,9 @@ freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suite
 
 newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels`
 	scripts/newest $(PYTHONS)
+
+windows: ## the host library for Windows, by zig, and a C program and a test program with it under Wine, whose output has to be the one on Linux; needs what `make test` built, and installs wine
+	scripts/windows
 
 numpy-suites: ## the wheels on CPython 3.14 and 3.15, from Debian's packages where the machine hasn't them, with the newest NumPy: the tests that need no framework; PYTHONS="3.15"; needs `make wheels`
 	scripts/numpy-suites $(PYTHONS)
