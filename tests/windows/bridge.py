@@ -1,7 +1,8 @@
 """Zig for a program of Windows under Wine, where Windows' zig doesn't run: the commands are run by Linux' zig.
 
 On Linux, `bridge.py serve COMMAND...` runs a command with CXX and CC set to this file under the Python of Windows that
-WINDOWS_PYTHON names, and answers it as long as the command runs. Paths need no translation but for the drive: Z: is Linux' root.
+WINDOWS_PYTHON names, and answers it as long as the command runs. WINEPREFIX is Wine's folder. In what compilers say, paths stay Linux', which Windows' programs
+find as long as they work on the drive Z:, Linux' root.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
-_DRIVE = re.compile(r"[Zz]:(?=[\\/])")
+_DRIVE = re.compile(r"([A-Za-z]):(?=[\\/])")
 _ZIG = (sys.executable, "-m", "ziglang")
 _TARGET = ("-target", "x86_64-windows-gnu")
 
 
 def _here(text: str) -> str:
-    """A word of a command as Linux needs it."""
-    return _DRIVE.sub("", text).replace("\\", "/") if _DRIVE.search(text) else text
+    """A word of a command as Linux needs it: Wine keeps a link for each drive."""
+    links = Path(os.environ["WINEPREFIX"]) / "dosdevices"
+    if not _DRIVE.search(text):
+        return text
+    return _DRIVE.sub(lambda found: os.path.realpath(links / f"{found[1].lower()}:").rstrip("/"), text).replace("\\", "/")
 
 
 def _answer(connection: socket.socket) -> None:
