@@ -27,12 +27,25 @@ __declspec(dllexport) const KpModule* kp_module_v1(void) { return &module; }
 """
 
 
-def build(folder: Path, source: str = MODULE, *options: str, target: str = "x86_64", name: str = "my_kernels.dll") -> Path:
+def build(
+    folder: Path, source: str = MODULE, *options: str, target: str = "x86_64", name: str = "my_kernels.dll"
+) -> Path:
     """A DLL in a new file of the folder."""
     pytest.importorskip("ziglang", reason="ziglang compiles for Windows and is not installed")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "module.c").write_text(source)
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-windows-gnu", "-nostdlib", "-shared", "-O2", "-s"]
+    zig = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        f"{target}-windows-gnu",
+        "-nostdlib",
+        "-shared",
+        "-O2",
+        "-s",
+    ]
     command = [*zig, f"-I{include_dir()}", "module.c", *options, "-lkernel32", "-o", name]
     caches = {"ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
     done = subprocess.run(command, cwd=folder, env=os.environ | caches, capture_output=True, text=True, check=False)

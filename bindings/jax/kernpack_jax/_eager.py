@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import jax
 import jax.numpy as jnp
 import kernpack._core as _core
+from kernpack._system import after_fork
 
 from . import _arguments, _errors, _op
 from ._function import Function
@@ -30,7 +29,7 @@ class _Nothing:
     """The type of no array."""
 
 
-os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)
 
 
 def call(function: Function, args: tuple[object, ...], kwargs: dict[str, object]) -> object:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import jax
 from kernpack import _core
+from kernpack._system import library_file
 
 # The file that the call core is linked with, so that the loader hands back the library already in the process.
-_LIBRARY = Path(_core.__file__).parent / "libkernpack.so"
+_LIBRARY = Path(_core.__file__).parent / library_file("kernpack")
 _STAGES = {"cpu": "kp_xla_ffi_execute_cpu", "CUDA": "kp_xla_ffi_execute_cuda"}
 
 

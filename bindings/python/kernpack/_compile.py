@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import logging
 import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernpack import _core, _emulated
 from kernpack._program import split_command
+from kernpack._system import SUFFIX, WINDOWS, cache_home
 
 if TYPE_CHECKING:
     from kernpack_sdk.cache import Compiler
@@ -28,11 +31,11 @@ _SUFFIXES = {"c++": ".cc", "c": ".c", "cuda": ".cu"}
 
 
 def cache_dir() -> Path:
-    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else ~/.cache/kernpack."""
+    """Where compiled modules are kept: KERNPACK_CACHE_DIR, else kernpack in the folder of caches."""
     named = os.environ.get("KERNPACK_CACHE_DIR")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernpack"
+    return cache_home() / "kernpack"
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ def _compiled(
         compile_flags=compile_flags,
         link_flags=link_flags or (),
         objects=objects,
-        kind=".o" if link_flags is None else ".so",
+        kind=".o" if link_flags is None else SUFFIX,
         suffix=_SUFFIXES[language],
     )
     try:
@@ -209,9 +212,22 @@ def _writing(made: Options, folder: Path) -> Iterator[None]:
 def _compiler(who: str, language: str) -> Compiler:
     variable, default = _VARIABLES[language]
     wanted = os.environ.get(variable, default)
+    if WINDOWS and variable not in os.environ:
+        return _zig(who, language)
     words = split_command(wanted)
     if words is None:
         raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
+    found: Compiler = sdk(who).cache.Compiler(words)
+    return found
+
+
+def _zig(who: str, language: str) -> Compiler:
+    """The compiler on Windows, where programs need none of Windows' own: PyPI's ziglang."""
+    if language == "cuda":
+        raise NotImplementedError(f"{who}: CUDA code doesn't compile on Windows yet; use Linux")
+    if importlib.util.find_spec("ziglang") is None:
+        raise RuntimeError(f"{who}: no compiler; pip install ziglang, or set {_VARIABLES[language][0]} to clang or zig")
+    words = (sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++", "-target", "x86_64-windows-gnu")
     found: Compiler = sdk(who).cache.Compiler(words)
     return found
 

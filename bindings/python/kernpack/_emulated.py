@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_NAME = "libkernpack_cuda_emulator.so"
+from kernpack._system import library_file
+
+_NAME = library_file("kernpack_cuda_emulator")
 
 
 def library(who: str) -> Path | None:

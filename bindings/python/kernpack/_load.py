@@ -21,10 +21,10 @@ from kernpack._imports import when_imported
 from kernpack._module import Module
 from kernpack._peer import announce_peer
 from kernpack._suggest import did_you_mean
+from kernpack._system import SUFFIX, is_module, library_file
 
 ENTRY_POINTS = "kernpack.modules"  # name: the module's; value: the Python package whose folder holds its shared objects
 _PROBE = 1
-_EXTENSION_MODULE = re.compile(r"\.(cpython-[^.]*|abi3t?)\.so$")
 
 
 def load(
@@ -51,7 +51,7 @@ def load(
     if contracts is not None:
         return _load_with_contracts(source, contracts, probe, build)
     # The most frequent one, first: each question costs a tenth of a microsecond.
-    if type(source) is str and source.endswith(".so") and not build and "\0" not in source:
+    if type(source) is str and source.endswith(SUFFIX) and not build and "\0" not in source:
         return _load_path(source, probe=probe)
     if build or not isinstance(source, str) or source.endswith(_SOURCES):
         made = _from_sources(source, probe, build)
@@ -76,7 +76,7 @@ def _load_with_contracts(source: Any, contracts: Any, probe: bool, build: dict[s
         )
     is_package = isinstance(source, str) and not looks_like_path(source)
     text = source if is_package else _checked_path(source)
-    files = package_files(text) if is_package else [text] if text.endswith(".so") else path_files(Path(text))
+    files = package_files(text) if is_package else [text] if text.endswith(SUFFIX) else path_files(Path(text))
     if len(files) != 1:
         raise ValueError(
             f"kernpack.load: contracts: expected one shared object, got {len(files)} in {text}: pass the path of one"
@@ -121,7 +121,7 @@ def _checked_path(path: object) -> str:
 
 
 def _load_path(text: str, *, probe: bool) -> Module:
-    if not text.endswith(".so"):
+    if not text.endswith(SUFFIX):
         return _load_files(path_files(Path(text)), text, probe=probe, by_path=True)
     try:
         return _load_files(
@@ -134,7 +134,9 @@ def _load_path(text: str, *, probe: bool) -> Module:
 
 
 def looks_like_path(text: str) -> bool:
-    return os.sep in text or text.endswith(".so") or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
+    return (
+        os.sep in text or text.endswith(SUFFIX) or text in (".", "..") or not re.fullmatch(r"[A-Za-z_][\w.\-]*", text)
+    )
 
 
 def _load_files(
@@ -154,7 +156,7 @@ def _load_shared(files: tuple[str, ...], flags: int, contracts: str | None) -> A
     try:
         return _core.load(files, flags, contracts)
     except ImportError as error:  # from the first module that was built with apache-tvm-ffi's SDK
-        if "libtvm_ffi" not in str(error) or not announce_peer():
+        if library_file("tvm_ffi").partition(".")[0] not in str(error) or not announce_peer():
             raise
     return _core.load(files, flags, contracts)
 
@@ -216,18 +218,13 @@ def path_files(path: Path) -> list[Path]:
         return [path]
     files = module_files(path)
     if not files:
-        raise FileNotFoundError(f"kernpack.load: no kernel module (*.so) in the folder {path}")
+        raise FileNotFoundError(f"kernpack.load: no kernel module (*{SUFFIX}) in the folder {path}")
     return files
 
 
 def module_files(folder: Path) -> list[Path]:
     """The shared objects of a folder, without Python's own extension modules."""
-    return sorted(file for file in folder.glob("*.so") if is_module(file.name))
-
-
-def is_module(name: str) -> bool:
-    """As far as the name of a file tells."""
-    return name.endswith(".so") and not _EXTENSION_MODULE.search(name)
+    return sorted(file for file in folder.glob(f"*{SUFFIX}") if is_module(file.name))
 
 
 def package_files(name: str) -> list[Path]:
@@ -246,7 +243,7 @@ def package_files(name: str) -> list[Path]:
         known = sorted(_entry_points())
         listed = f"nstalled kernel packages: {', '.join(known) or 'none'}"
         near = did_you_mean(package, known)
-        path = f"pip install it, or pass a path such as './{package}.so'"
+        path = f"pip install it, or pass a path such as './{package}{SUFFIX}'"
         raise ImportError(
             f"kernpack.load: no package '{package}' is installed"
             + (f"{near} I{listed}" if near else f" ({path}); i{listed}")
@@ -261,7 +258,7 @@ def package_files(name: str) -> list[Path]:
         )
     if not files:
         raise ImportError(
-            f"kernpack.load: the package '{package}' holds no kernel module (no *.so in {', '.join(folders)})"
+            f"kernpack.load: the package '{package}' holds no kernel module (no *{SUFFIX} in {', '.join(folders)})"
         )
     return files
 

@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from kernpack._system import SUFFIX
+
 FORMAT = 1
 DEFAULT = "kernpack.lock"
 VARIABLE = "KERNPACK_REQUIRE_LOCK"
@@ -83,7 +85,7 @@ def installed(found: metadata.Distribution) -> Wheel:
             continue
         content = _content(Path(str(found.locate_file(file))), name)
         files[str(file)] = digest_text(content)
-        if file.suffix == ".so":
+        if file.suffix == SUFFIX:
             majors |= {int(major) for major in _QUERY.findall(content)}
     if not files:
         raise LockError("corrupt", f"{name} {version}: its RECORD lists no file with a digest; install its wheel again")

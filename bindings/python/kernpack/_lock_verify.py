@@ -11,6 +11,7 @@ from pathlib import Path
 from kernpack import _core
 from kernpack import _lock as locks
 from kernpack._lock import LockError, Wheel
+from kernpack._system import SUFFIX
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def _unlisted_objects(wheel: Wheel, found: metadata.Distribution) -> Iterator[st
     """Shared objects beside the wheel's own: a package loads all that lie in its folder."""
     base = Path(str(found.locate_file("")))
     known = {str(file) for file in found.files or ()} | set(wheel.files)
-    folders = {Path(file).parent for file in wheel.files if file.endswith(".so")}
+    folders = {Path(file).parent for file in wheel.files if file.endswith(SUFFIX)}
     for folder in sorted(folders):
-        for path in sorted((base / folder).glob("*.so")):
+        for path in sorted((base / folder).glob(f"*{SUFFIX}")):
             if (inside := path.relative_to(base).as_posix()) not in known:
                 yield inside

@@ -7,6 +7,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from kernpack._system import library_file
+
 
 @functools.cache
 def peer_library() -> Path | None:
@@ -16,7 +18,7 @@ def peer_library() -> Path | None:
     except (ImportError, ValueError):
         return None
     for folder in (spec.submodule_search_locations or []) if spec else []:
-        file = Path(folder) / "lib" / "libtvm_ffi.so"
+        file = Path(folder) / "lib" / library_file("tvm_ffi")
         if file.exists():
             return file
     return None

@@ -4,13 +4,13 @@ first use of a function, by `k.op`, by name or through the dispatcher, because i
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from kernpack import FunctionInfo, _contract, _core, _gradients
+from kernpack._system import after_fork
 
 from . import _caches, _deferred, _operator
 from ._function import Function
@@ -24,7 +24,7 @@ def _after_fork() -> None:
     _building = threading.RLock()  # a thread that is not here may have held it
 
 
-os.register_at_fork(after_in_child=_after_fork)
+after_fork(_after_fork)
 
 
 class Operators:

@@ -12,8 +12,7 @@ import pytest
 from audit_inputs import Pack, problems
 from kernpack_sdk import check, contents, hosts, shared_object, table
 from kernpack_sdk.audit import Image, tables
-
-from tests.support import windows
+from support import windows
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,9 @@ def test_an_export_too_many(tmp_path: Path) -> None:
     assert problem == "my_kernels.dll: exports helper; a module exports kp_module_v1 and __tvm_ffi_<name> only"
 
 
-@pytest.mark.parametrize(("bit", "option"), [(0x20, "--high-entropy-va"), (0x40, "--dynamicbase"), (0x100, "--nxcompat")])
+@pytest.mark.parametrize(
+    ("bit", "option"), [(0x20, "--high-entropy-va"), (0x40, "--dynamicbase"), (0x100, "--nxcompat")]
+)
 def test_a_protection_that_is_off(dll: Path, tmp_path: Path, bit: int, option: str) -> None:
     optional, _ = _headers(dll.read_bytes())
     (flags,) = struct.unpack_from("<H", dll.read_bytes(), optional + 70)

@@ -74,7 +74,9 @@ KP_EXPORT(twice, Twice, "(x: f32[N]) -> (out: f32[N])");
 """
     (project / "src" / "wide.cc").write_text(wide)
     cmake.write_text(
-        text.replace("DESTINATION", "VARIANT_SOURCES src/wide.cc VARIANTS x86-64-v2 x86-64-v3 x86-64-v4+avx512vnni DESTINATION")
+        text.replace(
+            "DESTINATION", "VARIANT_SOURCES src/wide.cc VARIANTS x86-64-v2 x86-64-v3 x86-64-v4+avx512vnni DESTINATION"
+        )
     )
     try:
         built = _run("build", "--platform", "win_amd64", "-o", "variants", cwd=project)
@@ -84,7 +86,9 @@ KP_EXPORT(twice, Twice, "(x: f32[N]) -> (out: f32[N])");
     assert built.returncode == 0, built.stderr
     (wheel,) = (project / "variants").glob("*.whl")
     assert _run("check", wheel, cwd=project).returncode == 0
-    rows = [line.split() for line in _run("inspect", wheel, cwd=project).stdout.splitlines() if line.startswith("twice ")]
+    rows = [
+        line.split() for line in _run("inspect", wheel, cwd=project).stdout.splitlines() if line.startswith("twice ")
+    ]
     assert [row[1:3] for row in rows] == [["baseline", "-"], ["llvm", "-mcpu=x86-64-v3"], ["llvm", "-mcpu=x86-64-v4"]]
     assert "avx2" in " ".join(rows[1])
 
@@ -95,7 +99,10 @@ def test_without_zig(project: Path, tmp_path: Path) -> None:
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     refused = _run("build", "--platform", "win_amd64", cwd=project, PYTHONPATH=path)
     assert refused.returncode == 1
-    assert "kernpack build: --platform win_amd64: zig is missing, which compiles for it; pip install ziglang" in refused.stderr
+    assert (
+        "kernpack build: --platform win_amd64: zig is missing, which compiles for it; pip install ziglang"
+        in refused.stderr
+    )
 
 
 def test_an_unknown_platform(project: Path) -> None:

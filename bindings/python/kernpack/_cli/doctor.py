@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kernpack._program import split_command
+from kernpack._system import WINDOWS
 
 OK, ABSENT, BROKEN = "ok", "absent", "broken"
 _MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
@@ -158,6 +159,7 @@ def _hooks(framework: str) -> Finding:
     unwanted = {state.removeprefix("off: ") for state in states.values()} & {
         "KERNPACK_PRIVATE=0",
         "free-threaded Python",
+        "Windows",
     }
     if unwanted:
         return Finding(what, OK, f"not used: {unwanted.pop()}")
@@ -175,7 +177,7 @@ def _cache() -> Finding:
     mend = "set KERNPACK_CACHE_DIR to a folder of your own"
     if not there.is_dir():
         return Finding("cache", BROKEN, f"{there} isn't a folder", f"remove it, or {mend}")
-    if folder.exists() and folder.stat().st_uid not in (os.geteuid(), 0):
+    if not WINDOWS and folder.exists() and folder.stat().st_uid not in (os.geteuid(), 0):
         return Finding("cache", BROKEN, f"{folder} belongs to user {folder.stat().st_uid}", mend)
     if not os.access(there, os.W_OK | os.X_OK):
         return Finding("cache", BROKEN, f"{there} can't be written to", mend)

@@ -92,7 +92,7 @@ def _warm(options: argparse.Namespace) -> int:
 def _modules(found: metadata.Distribution) -> list[str]:
     """The paths of its modules; the runtime's own libraries aren't modules."""
     from kernpack import _lock
-    from kernpack._load import is_module
+    from kernpack._system import is_module
 
     if _lock.normal(found.metadata["Name"]) == "kernpack":
         return []

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernpack import _core
+from kernpack._system import WINDOWS
 
 # The versions that the tests have run with, for `kernpack info` alone: they decide nothing.
 TESTED = {"torch": "2.10 to 2.14", "jax": "0.6 to 0.12"}
@@ -64,11 +65,13 @@ def is_private_allowed(name: str) -> bool:
 
 def _unwanted(name: str) -> str:
     """Why the hook isn't looked for; empty where it is. A check can't see what other threads do to torch's fields, and no torch without
-    a GIL was ever tried."""
+    a GIL was ever tried. On Windows, torch's C++ names are others."""
     if SETTING == "0":
         return "KERNPACK_PRIVATE=0"
     if name.startswith("torch.") and sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "free-threaded Python"
+    if name.startswith("torch.") and WINDOWS:
+        return "Windows"
     return ""
 
 

@@ -1,9 +1,8 @@
 /* Finds the fields of fields.h. */
 #include "private_torch/fields.h"
 
-#include <malloc.h>
-
 #include "python/hooks.h"
+#include "python/system.h"
 #include "python/threads.h"
 #include "torch/guard_torch.h"
 
@@ -68,7 +67,7 @@ static Py_ssize_t ReadableBytes(const Sample* samples, Py_ssize_t count, Py_ssiz
   for (i = 0; i < count; ++i) {
     void* object = (void*)(uintptr_t)samples[i].address;
     if (field >= 0) object = *(void**)(void*)((char*)object + field);
-    if (object != NULL && malloc_usable_size(object) < least) least = malloc_usable_size(object);
+    if (object != NULL && kpy_usable_bytes(object) < least) least = kpy_usable_bytes(object);
   }
   return (Py_ssize_t)least;
 }

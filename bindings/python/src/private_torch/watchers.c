@@ -6,7 +6,9 @@
 #endif
 #include "private_torch/watchers.h"
 
+#ifdef __GLIBC__
 #include <dlfcn.h>
+#endif
 
 #include "python/hooks.h"
 #include "python/threads.h"

@@ -3,11 +3,11 @@
  * a gate, waits until those who are past it hold the GIL, and whoever is overtaken later sleeps instead of unwinding. */
 
 #include "hooks.h"
+#include "system.h"
 #include "threads.h"
 
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { kPatience = 1 }; /* seconds for callbacks that run while the interpreter ends */
 
@@ -27,7 +27,7 @@ static int MayEnter(void) {
 
 static void SleepForever(void* unused) {
   (void)unused;
-  for (;;) (void)pause();
+  kpy_sleep_forever();
 }
 
 int kpy_with_python(void (*body)(void* argument), void* argument) {
@@ -115,7 +115,7 @@ static void ForgetThreads(void) {
 int kpy_with_python_init(void) {
   static PyMethodDef close = {"end_callbacks", Close, METH_NOARGS, NULL};
   PyObject *function, *atexit, *answer;
-  if (pthread_atfork(NULL, NULL, ForgetThreads) != 0) {
+  if (kpy_after_fork(ForgetThreads) != 0) {
     PyErr_NoMemory();
     return -1;
   }

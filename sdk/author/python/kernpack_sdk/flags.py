@@ -28,6 +28,9 @@ def compile_flags(language: str = "c++", *, gnu: bool = True) -> list[str]:
     """Compiler options for a module's sources; `language` is "c" or "c++", `gnu` whether the compiler is GCC."""
     v = _variables()
     flags = [f"-I{include_dir()}", *prefix_maps([include_dir()], gnu=gnu)]
+    if os.name == "nt":
+        flags += v["KERNPACK_WINDOWS_COMPILE_FLAGS"]
+        return [*flags, "-std=c++17", *v["KERNPACK_CXX_COMPILE_FLAGS"]] if language == "c++" else flags
     flags += [*v["KERNPACK_COMPILE_FLAGS"], *shlex.split(v["KERNPACK_GLIBC_COMPAT_FLAGS"][0])]
     if language == "c++":
         flags += ["-std=c++17", *v["KERNPACK_CXX_COMPILE_FLAGS"]]
@@ -48,6 +51,8 @@ def link_flags(*, compiles: bool = False) -> list[str]:
     -Ofast isn't for such a command (`kernpack check` says what it would do)."""
     v = _variables()
     level = [] if compiles else v["KERNPACK_LINK_ONLY_FLAGS"]
+    if os.name == "nt":
+        return ["-shared", *level, *v["KERNPACK_WINDOWS_LINK_FLAGS"]]
     return ["-shared", *level, *v["KERNPACK_LINK_FLAGS"], *v["KERNPACK_VERSION_SCRIPT_FLAGS"]]
 
 

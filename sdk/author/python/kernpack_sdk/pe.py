@@ -20,7 +20,9 @@ def open_file(path: Path) -> Any:
     try:
         import pefile  # builds for Linux do without
     except ImportError:
-        raise ValueError(f"{path}: a file for Windows, which needs the package pefile to be read: pip install pefile") from None
+        raise ValueError(
+            f"{path}: a file for Windows, which needs the package pefile to be read: pip install pefile"
+        ) from None
     try:
         file = pefile.PE(data=path.read_bytes(), fast_load=True)
     except pefile.PEFormatError as error:

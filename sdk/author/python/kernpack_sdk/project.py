@@ -6,7 +6,6 @@ This is what an editable install puts on Python's path, and what `kernpack dev` 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import sys
@@ -94,6 +93,10 @@ class Project:
         """Builds what changed and brings `site` up to date; what the tools printed. `line` gets each line of it as it comes. Raises
         BuildError."""
         name = self.name  # says so where there is no project
+        if sys.platform == "win32":
+            raise BuildError(
+                "building in place doesn't work on Windows yet; on Linux: kernpack build --platform win_amd64"
+            )
         if not (self.root / "CMakeLists.txt").is_file():
             raise BuildError(
                 f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME"
@@ -148,7 +151,10 @@ class Project:
         """One build of a project at a time, whichever process asks."""
         self.build.mkdir(parents=True, exist_ok=True)
         with open(self.build / "kernpack.lock", "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            if sys.platform != "win32":
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
 

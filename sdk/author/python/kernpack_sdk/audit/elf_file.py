@@ -61,7 +61,9 @@ class ElfFile:
             yield "asks for an executable stack; link with -Wl,-z,noexecstack, or fix the assembly file that asks for it"
         dynamic = self.elf.get_section_by_name(".dynamic")
         tags = [] if dynamic is None else [tag.entry for tag in dynamic.iter_tags()]
-        if any(tag.d_tag == "DT_TEXTREL" or (tag.d_tag == "DT_FLAGS" and tag.d_val & _TEXT_RELOCATIONS) for tag in tags):
+        if any(
+            tag.d_tag == "DT_TEXTREL" or (tag.d_tag == "DT_FLAGS" and tag.d_val & _TEXT_RELOCATIONS) for tag in tags
+        ):
             yield "has text relocations, so the loader writes to its code; compile all of it with -fPIC"
 
     def sections(self) -> Iterator[Section]:
@@ -89,7 +91,9 @@ class ElfFile:
         for section in self.elf.iter_sections():
             if isinstance(section, RelrRelocationSection):
                 for relocation in section.iter_relocations():
-                    (pointers[relocation["r_offset"]],) = struct.unpack("<Q", sections.read(self.segments, relocation["r_offset"], 8))
+                    (pointers[relocation["r_offset"]],) = struct.unpack(
+                        "<Q", sections.read(self.segments, relocation["r_offset"], 8)
+                    )
             elif isinstance(section, RelocationSection) and section.is_RELA():
                 symbols = self._symbol_table(self.elf.get_section(section["sh_link"]))
                 data = section.data()

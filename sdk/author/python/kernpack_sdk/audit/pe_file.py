@@ -3,6 +3,7 @@ of the file at the base that it asks for."""
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterator
 from functools import cached_property
@@ -50,7 +51,7 @@ class PeFile:
 
     def sections(self) -> Iterator[Section]:
         for each, (address, data) in zip(self._file.sections, self.segments, strict=True):
-            yield Section(_name(each), address, lambda data=data: data)
+            yield Section(_name(each), address, functools.partial(bytes, data))
 
     def largest_symbols(self, count: int) -> Iterator[tuple[str, int]]:
         """None: a DLL's tables have no sizes."""
@@ -88,7 +89,7 @@ class PeFile:
     def initializers(self) -> list[int]:
         """Functions that loading the file runs, in order: thread-local callbacks, then the entry point. The C library calls static
         constructors from there, by a list that no table names."""
-        found = []
+        found: list[int] = []
         table = self._directory(_TLS)
         if len(table) >= 32:
             (callbacks,) = struct.unpack_from("<Q", table, 24)

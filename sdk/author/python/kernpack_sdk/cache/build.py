@@ -10,12 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from kernpack_sdk import progress
+from kernpack_sdk import progress, shared_object
 from kernpack_sdk.cache import assembler, linker, lookups, private, record, rules
 from kernpack_sdk.cache.request import Request, named_files
 
 _log = logging.getLogger("kernpack_sdk.cache")
-_FILE_CLOCK = 5  # CLOCK_REALTIME_COARSE, which Linux takes files' times from; it ticks every 1 to 10 ms
+_FILE_CLOCK = 5  # CLOCK_REALTIME_COARSE, which Linux takes files' times from; it ticks every 1 to 10 ms, as Windows' only clock
 _TICK = 0.01
 
 # Where tools list what they read, in the folder of one build.
@@ -67,7 +67,7 @@ def _is_whole(result: Path) -> bool:
 
 def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: str, verbose: bool) -> Path:
     time.sleep(_TICK)  # so that a file written just before has another time than one written from here on
-    started = time.clock_gettime_ns(_FILE_CLOCK)
+    started = time.time_ns() if sys.platform == "win32" else time.clock_gettime_ns(_FILE_CLOCK)
     made = scratch / f"made{request.kind}"
     _run(_command(request, source, made, scratch), verbose)
     seen = lookups.preprocess(request, source)
@@ -82,7 +82,7 @@ def _compile(request: Request, source: Path, kept: Path, scratch: Path, name: st
     headers = lookups.of_headers(request, seen, source, rules.of_compiler(scratch / _COMPILED))
     read = headers.files | data | set(named_files(request.words())) | _programs(request)
     places = headers.places | assembler.places(data, seen.folders)
-    if request.kind == ".so":
+    if request.kind == shared_object.SUFFIX:
         linked = linker.files(scratch / _LINKED, made)
         looked = linker.places(request, linked)
         read |= set(filter(os.path.isfile, looked)) if linked is None else linked

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+if sys.platform == "win32":
+    from kernpack_sdk.cache import windows
+
+    _WRITABLE_BY_OTHERS = 0  # modes don't say it there
+    _READ = os.O_RDONLY | os.O_BINARY
+else:
+    import fcntl
+
+    _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+    _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_DAY = 86400  # seconds
 
 
 def folder(path: Path) -> Path:
@@ -23,10 +34,11 @@ def folder(path: Path) -> Path:
     state = path.stat()
     if not stat.S_ISDIR(state.st_mode):
         raise NotADirectoryError(f"the cache folder {path} isn't a folder; remove it, or set KERNPACK_CACHE_DIR")
-    if not _ours(state):
+    if not _ours(path, state):
+        others = _whose(state)
         raise PermissionError(
-            f"the cache folder {path} belongs to user {state.st_uid}, and this is user {os.geteuid()}; what lies there "
-            "would be executed: set KERNPACK_CACHE_DIR to a folder of your own"
+            f"the cache folder {path} belongs to {others}; what lies there would be executed: set KERNPACK_CACHE_DIR to a "
+            "folder of your own"
         )
     if state.st_mode & _WRITABLE_BY_OTHERS:
         os.chmod(path, 0o700)
@@ -36,9 +48,9 @@ def folder(path: Path) -> Path:
 def read(path: Path) -> bytes | None:
     """The content of a file; None where there is none, or others could have written it."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+        with open(os.open(path, _READ), "rb") as file:
             state = os.fstat(file.fileno())
-            if stat.S_ISREG(state.st_mode) and _ours(state) and not state.st_mode & _WRITABLE_BY_OTHERS:
+            if stat.S_ISREG(state.st_mode) and _ours(path, state) and not state.st_mode & _WRITABLE_BY_OTHERS:
                 return file.read()
     except OSError:
         pass
@@ -52,6 +64,9 @@ def write(path: Path, content: bytes) -> None:
         with open(handle, "wb") as file:
             file.write(content)
             file.flush()
+            if sys.platform != "win32":  # the lock ends with the file's closing; Windows moves no open file
+                put(Path(partial), path)
+        if sys.platform == "win32":
             put(Path(partial), path)
     finally:
         Path(partial).unlink(missing_ok=True)
@@ -62,7 +77,11 @@ def put(made: Path, path: Path) -> None:
     os.chmod(made, 0o700 if made.suffix == ".so" else 0o600)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
-    os.replace(made, path)
+    try:
+        os.replace(made, path)
+    except PermissionError:  # on Windows, a process has loaded the file that is there
+        if sys.platform != "win32" or path.read_bytes() != made.read_bytes():
+            raise
 
 
 @contextlib.contextmanager
@@ -80,6 +99,8 @@ def scratch(parent: Path) -> Iterator[Path]:
 def _new_folder(parent: Path) -> tuple[int, str]:
     while True:
         name = tempfile.mkdtemp(prefix=".build_", dir=parent)
+        if sys.platform == "win32":  # opens no folders
+            return os.open(os.devnull, os.O_RDONLY), name
         with contextlib.suppress(
             FileNotFoundError
         ):  # another process took it for a killed one's before it could be locked
@@ -90,6 +111,8 @@ def _locked(make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
     """The file that `make` made, locked as long as this process has it open. The lock tells it from a file that a killed process left."""
     while True:
         handle, name = make()
+        if sys.platform == "win32":
+            return handle, name
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # another process takes it for a killed one's, and removes it
@@ -105,6 +128,10 @@ def _locked(make: Callable[[], tuple[int, str]]) -> tuple[int, str]:
 def _drop_killed(parent: Path) -> None:
     for left in [*parent.glob(".build_*"), *parent.glob(".partial_*")]:
         with contextlib.suppress(OSError):
+            if sys.platform == "win32":  # without locks: no build takes a day
+                if left.stat().st_mtime < time.time() - _DAY:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+                continue
             handle = os.open(left, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -116,5 +143,13 @@ def _drop_killed(parent: Path) -> None:
                 os.close(handle)
 
 
-def _ours(state: os.stat_result) -> bool:
+def _ours(path: Path, state: os.stat_result) -> bool:
+    if sys.platform == "win32":
+        return windows.is_ours(path)
     return state.st_uid in (os.geteuid(), 0)  # who is root needs no cache to run code
+
+
+def _whose(state: os.stat_result) -> str:
+    if sys.platform == "win32":
+        return "another user"
+    return f"user {state.st_uid}, and this is user {os.geteuid()}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kernpack_sdk
+from kernpack_sdk import shared_object
 from kernpack_sdk.cache import machine
 from kernpack_sdk.cache.compiler import Compiler, identity
 
@@ -27,14 +28,14 @@ VARIABLES = (
 
 @dataclass(frozen=True)
 class Request:
-    """One run of a compiler: the text of a source, made into `kind` (".so", or ".o" without linking)."""
+    """One run of a compiler: the text of a source, made into `kind` (".so" or ".dll", or ".o" without linking)."""
 
     text: str
     compiler: Compiler
     compile_flags: Sequence[str]
     link_flags: Sequence[str] = ()
     objects: Sequence[Path] = ()
-    kind: str = ".so"
+    kind: str = shared_object.SUFFIX
     suffix: str = ".cc"  # of the source: ".cc", ".cu"
 
     @property
@@ -102,4 +103,4 @@ def _folders_of_variables() -> Iterator[str]:
     for name in VARIABLES:
         value = os.environ.get(name)
         if value and name.endswith("PATH"):
-            yield from (folder or "." for folder in value.split(":"))
+            yield from (folder or "." for folder in value.split(os.pathsep))
