@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <mutex>
 #include <string_view>
 
@@ -44,7 +45,10 @@ bool Search(const Lines& lines, const std::string& state, std::string* text) {
   const std::string_view content = lines.content;
   const std::string begin = "\n" + state + " ";
   bool found = false;
-  for (size_t at = 0; (at = content.find(begin, at)) != std::string_view::npos; at += begin.size()) {
+  for (size_t at = 0; at < content.size(); at += begin.size()) {
+    const void* line = memmem(content.data() + at, content.size() - at, begin.data(), begin.size());
+    if (line == nullptr) break;
+    at = static_cast<size_t>(static_cast<const char*>(line) - content.data());
     const size_t end = content.find('\n', at + 1);
     if (end == std::string_view::npos || end - at <= begin.size() + kCheckDigits) continue;
     const std::string_view words = content.substr(at + 1, end - at - 2 - kCheckDigits);

@@ -1,4 +1,4 @@
-// What is written down of files that were loaded, by their state: a line for each, in one file, which a process reads once.
+// The list of files that were loaded before, by their state: a line for each, in one file, which a process reads once.
 #ifndef KERNPACK_SRC_BASE_LOADER_LINUX_KNOWN_STATES_H_
 #define KERNPACK_SRC_BASE_LOADER_LINUX_KNOWN_STATES_H_
 
