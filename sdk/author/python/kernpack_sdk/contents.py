@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from kernpack import _jit
 
 from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
 from kernpack_sdk.audit import Image, device_code, package, tables
@@ -46,8 +45,22 @@ def _module(file: Path) -> dict[str, Any]:
         "problems": check.check_module(file),
         "functions": _functions(file),
         "device_code": list_device_code(file),
-        "cuda_sources": _jit.facts(file),
+        "cuda_sources": _cuda_sources(file),
     }
+
+
+def _cuda_sources(file: Path) -> list[dict[str, Any]]:
+    jit = runtime_jit()
+    found: list[dict[str, Any]] = jit.facts(file) if jit else []
+    return found
+
+
+def runtime_jit() -> Any:
+    """The runtime's module, which knows records of CUDA source and the cache of their code; None without the runtime."""
+    try:
+        return importlib.import_module("kernpack._jit")
+    except ImportError:
+        return None
 
 
 def _has_table(file: Path) -> bool:
