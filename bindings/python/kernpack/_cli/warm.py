@@ -31,13 +31,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from kernpack import _jit
 
+    named = _named_archs(options.cuda_arch) if options.cuda_arch is not None else None
     try:
         found = [source for file in _jit.files_of(options.name) for source in _jit.sources(file)]
     except (ImportError, OSError, ValueError) as error:
         raise Failure(str(error).removeprefix("kernpack.load: ")) from None
     if not found:
         raise Failure(f"{options.name} carries no CUDA source; its code is compiled already, and needs no warming")
-    archs = _archs(options.cuda_arch)
+    emulated = bool(os.environ.get("KERNPACK_EMULATOR"))
+    archs = [_spelled(arch, emulated) for arch in named] if named is not None else _of_devices(emulated)
     built: list[_jit.Built] = []
     problems: dict[str, None] = {}  # each once, in order
     for each in _jit.compile_ahead(found, archs, options.jobs or 1):
@@ -56,19 +58,16 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def _archs(given: str | None) -> list[str]:
-    """As NVRTC calls them; for the emulated device, which runs nothing else, PTX."""
-    emulated = bool(os.environ.get("KERNPACK_EMULATOR"))
-    if given is None:
-        return _of_devices(emulated)
+def _named_archs(given: str) -> list[str]:
     archs = given.split(",")
     for arch in archs:
         if not re.fullmatch(r"[1-9]\d{1,2}", arch):
             raise Wrong(f"--cuda-arch: expected compute capabilities without the dot, as in 80,90, got '{arch}'")
-    return [_spelled(arch, emulated) for arch in archs]
+    return archs
 
 
 def _spelled(arch: str, emulated: bool) -> str:
+    """As NVRTC calls it; for the emulated device, which runs nothing else, PTX."""
     return f"compute_{arch}" if emulated else f"sm_{arch}"
 
 
