@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kernpack_sdk import abi, check, elf, foreign, hosts, module_files, needs, table
-from kernpack_sdk.audit import Image, device_code, package, tables
+from kernpack_sdk.audit import Image, device_code, fatbin, package, tables
+from kernpack_sdk.module_files import FOLDER
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -22,6 +23,7 @@ def facts(what: str) -> dict[str, Any]:
             "modules": [_module(file) for file in modules],
             "libraries": [_library(file, found) for file in others],
         }
+        about["fat_binaries"] = [_fat_binary(file) for file in sorted(found.folder.glob(f"{FOLDER}/*.fatbin"))]
         about["duplicate_files"] = foreign.duplicates([*about["modules"], *about["libraries"]])
         if found.source.suffix == ".whl":
             about["bytes"] = found.source.stat().st_size
@@ -46,7 +48,18 @@ def _module(file: Path) -> dict[str, Any]:
         "functions": _functions(file),
         "device_code": list_device_code(file),
         "cuda_sources": _cuda_sources(file),
+        "packs": _packs(file),
     }
+
+
+def _packs(file: Path) -> list[dict[str, str]]:
+    """Where `kernpack split` put its machine code."""
+    from kernpack_sdk.slim import packs
+
+    try:
+        return packs.listed(file)
+    except ValueError:  # a damaged fat binary; `problems` and the table of device code say what they can
+        return []
 
 
 def _cuda_sources(file: Path) -> list[dict[str, Any]]:
@@ -61,6 +74,12 @@ def runtime_jit() -> Any:
         return importlib.import_module("kernpack._jit")
     except ImportError:
         return None
+
+
+def _fat_binary(file: Path) -> dict[str, Any]:
+    """Of a pack."""
+    images = [{"architecture": each.architecture, "bytes": each.stored} for each in fatbin.entries(file.read_bytes())]
+    return {"file": f"{FOLDER}/{file.name}", "bytes": file.stat().st_size, "images": images}
 
 
 def _has_table(file: Path) -> bool:
