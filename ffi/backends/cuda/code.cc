@@ -278,8 +278,8 @@ int FindBuilt(const Device& device, Code* code, std::string_view name, Kernel** 
   return MakeKernel(device, code, image, symbol, name, std::string(name), out);
 }
 
-// The kernel of the PTX that the module carries, while its own code is compiled; *out is NULL where there is none that runs here. What is in
-// the cache is taken from there.
+// The kernel of the PTX that the module carries, while its own code is compiled; *out is NULL where there is none that runs here. Code that
+// is in the cache is taken from there.
 int FindStandIn(const Device& device, Code* code, std::string_view name, Kernel** out) {
   *out = nullptr;
   const std::string_view unit = JitUnit(name);

@@ -15,7 +15,7 @@
 namespace kernpack::cuda {
 namespace {
 
-// As kernpack_sdk/slim/packs.py writes them.
+// As kernpack_sdk/slim/packs.py and split.py write them.
 constexpr uint16_t kListKind = 0x4b50;
 constexpr std::string_view kListMagic = "kernpack.packs.1\n";
 constexpr const char* kPackFolder = "kernpack_device_code";

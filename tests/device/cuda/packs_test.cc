@@ -1,4 +1,5 @@
-// The list of packs in a fat binary that `kernpack split` divided, damaged ones too; tests/python/cli/test_split.py installs and runs packs.
+// The list of packs in a fat binary that `kernpack split` divided, damaged ones, too. tests/python/cli/test_split.py installs packs
+// and runs their code.
 #include <cstring>
 
 #include "backends/cuda/packs.h"

@@ -155,6 +155,15 @@ def test_the_wheels(command, wheel: Path, tmp_path: Path) -> None:
     for each in (NAME, *names):
         checked = command("check", tmp_path / "out" / each)
         assert checked.returncode == 0, checked.stdout
+    (shown,) = json.loads(command("inspect", tmp_path / "out" / NAME, "--json").stdout)["modules"]
+    assert shown["packs"][1] == {"architecture": "sm_90", "wheel": "gpu-cu-sm90==1.0"}
+    assert (
+        "machine code for sm_80 is in the wheel gpu-cu-sm80==1.0\n"
+        in command("inspect", tmp_path / "out" / NAME).stdout
+    )
+    of_pack = command("inspect", tmp_path / "out" / names[1]).stdout
+    assert "code for GPUs that another wheel's module loads: sm_90 205 KB\n" in of_pack
+    assert command("test", tmp_path / "out" / names[1]).returncode != 0
     # Two runs give the same wheels, and what was divided isn't divided again.
     assert command("split", wheel, "-o", tmp_path / "again").returncode == 0
     for each in (NAME, *names):

@@ -26,7 +26,7 @@ __all__ = ["DONE", "FAILED", "MISSING", "OWN_COMMANDS", "SDK_COMMANDS", "SDK_LIN
 # The SDK's commands, to say what is missing where it isn't installed; tests/python/cli compares the names.
 SDK_COMMANDS = (
     *("add-op", "bench", "build", "check", "completions", "config", "demo", "dev", "import", "inspect"),
-    *("keygen", "new", "publish", "sign", "slim", "stubs", "test"),
+    *("keygen", "new", "publish", "sign", "slim", "split", "stubs", "test"),
 )
 SDK_LINE = "pip install kernpack-sdk"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kernpack import _jit
-
 from kernpack_sdk import abi, check, foreign, hosts, module_files, needs, shared_object, table
-from kernpack_sdk.audit import Image, device_code, package, tables
+from kernpack_sdk.audit import Image, device_code, fatbin, package, tables
+from kernpack_sdk.module_files import FOLDER
 
 
 def facts(what: str) -> dict[str, Any]:
@@ -23,6 +23,7 @@ def facts(what: str) -> dict[str, Any]:
             "modules": [_module(file) for file in modules],
             "libraries": [_library(file, found) for file in others],
         }
+        about["fat_binaries"] = [_fat_binary(file) for file in sorted(found.folder.glob(f"{FOLDER}/*.fatbin"))]
         about["duplicate_files"] = foreign.duplicates([*about["modules"], *about["libraries"]])
         if found.source.suffix == ".whl":
             about["bytes"] = found.source.stat().st_size
@@ -46,8 +47,39 @@ def _module(file: Path) -> dict[str, Any]:
         "problems": check.check_module(file),
         "functions": _functions(file),
         "device_code": list_device_code(file),
-        "cuda_sources": _jit.facts(file),
+        "cuda_sources": _cuda_sources(file),
+        "packs": _packs(file),
     }
+
+
+def _packs(file: Path) -> list[dict[str, str]]:
+    """Where `kernpack split` put its machine code."""
+    from kernpack_sdk.slim import packs
+
+    try:
+        return packs.listed(file)
+    except ValueError:  # a damaged fat binary; `problems` and the table of device code say what they can
+        return []
+
+
+def _cuda_sources(file: Path) -> list[dict[str, Any]]:
+    jit = runtime_jit()
+    found: list[dict[str, Any]] = jit.facts(file) if jit else []
+    return found
+
+
+def runtime_jit() -> Any:
+    """The runtime's module, which knows records of CUDA source and the cache of their code; None without the runtime."""
+    try:
+        return importlib.import_module("kernpack._jit")
+    except ImportError:
+        return None
+
+
+def _fat_binary(file: Path) -> dict[str, Any]:
+    """Of a pack."""
+    images = [{"architecture": each.architecture, "bytes": each.stored} for each in fatbin.entries(file.read_bytes())]
+    return {"file": f"{FOLDER}/{file.name}", "bytes": file.stat().st_size, "images": images}
 
 
 def _has_table(file: Path) -> bool:

@@ -18,6 +18,7 @@ from kernpack_sdk.diagnose import nearest
 ENTRY_POINTS = (
     "kernpack.modules"  # as kernpack.load reads them: the module's name, and the Python package that holds it
 )
+FOLDER = "kernpack_device_code"  # of the wheels that `kernpack split` makes for one GPU each
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 
 
@@ -103,6 +104,6 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterator[str]:
 
 def _below(source: Path, folder: Path) -> Found:
     files = shared_objects(folder)
-    if not files:
+    if not files and not any(folder.glob(f"{FOLDER}/*.fatbin")):
         raise ValueError(f"{source}: holds no kernel module or other shared object")
     return Found(source, folder, files)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from kernpack import _jit
 
 from kernpack_sdk import listing
 from kernpack_sdk.budget import shown
@@ -47,7 +46,8 @@ def _print(found: dict[str, Any]) -> None:
             f"needs {', '.join(_library(module, name) for name in module['needs']) or 'no library'}; newest symbols: {newest or 'none'}",
             f"sha256 {module['sha256']}",
             *_device_code(module["device_code"]),
-            *_jit.lines(module["cuda_sources"]),
+            *(f"machine code for {each['architecture']} is in the wheel {each['wheel']}" for each in module["packs"]),
+            *_cuda_sources(module["cuda_sources"]),
             *(f"PROBLEM {problem}" for problem in module["problems"]),
         ):
             click.echo(line)
@@ -56,8 +56,19 @@ def _print(found: dict[str, Any]) -> None:
         click.secho(f"\n{library['file']}  {shown(library['bytes'])}  {library['machine']}", bold=True)
         for line in _about_library(library):
             click.echo(line)
+    for pack in found["fat_binaries"]:
+        click.secho(f"\n{pack['file']}  {shown(pack['bytes'])}", bold=True)
+        images = ", ".join(f"{each['architecture']} {shown(each['bytes'])}" for each in pack["images"])
+        click.echo(f"code for GPUs that another wheel's module loads: {images or 'none'}")
     for names in found["duplicate_files"]:
         click.echo(f"\nequal files: {', '.join(names)}")
+
+
+def _cuda_sources(found: list[dict[str, Any]]) -> Iterator[str]:
+    from kernpack_sdk import contents
+
+    if found:  # by the runtime, which prints them, too
+        yield from contents.runtime_jit().lines(found)
 
 
 def _print_requirements(requires: dict[str, Any]) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernpack_sdk.audit import fatbin
+from kernpack_sdk.slim import file
 from kernpack_sdk.slim.choice import Choice, number_of, spelled
 
 SECTION = ".nv_fatbin.kernpack"  # DEVICE_CODE, which the CUDA backend loads; sdk/author/cmake/kernpack_device_code.cmake names it
-FOLDER = "kernpack_device_code"  # of a pack; ffi/backends/cuda/packs.cc looks for it beside other packages
 _KIND = 0x4B50  # of the entry that lists packs; CUDA has none of this number
 _LIST = "kernpack.packs.1\n"
 _HEADER = 64
@@ -63,6 +63,19 @@ class Division(Choice):
     def _goes(self, entry: fatbin.Entry) -> bool:
         is_left_out = entry.kind == "ptx" and bool(self.ptx) and spelled(entry) not in self.ptx
         return entry.kind == "cubin" or is_left_out
+
+
+def listed(path: Path) -> list[dict[str, str]]:
+    """The packs that a divided shared object names: their architectures and wheels."""
+    found = {}
+    for _, data, entries in file.fat_binaries(path):
+        for each in entries:
+            text = data[each.begin : each.end].rstrip(b"\0").decode("utf-8", "replace")
+            if not each.kind and text.startswith(_LIST):
+                for line in text.removeprefix(_LIST).splitlines():
+                    architecture, _, wheel = (*line.split(" ", 2), "", "")[:3]
+                    found[architecture, wheel] = {"architecture": architecture, "wheel": wheel}
+    return list(found.values())
 
 
 def pack_name(base: str, number: int) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from kernpack_sdk.audit import sbom
 from kernpack_sdk.audit.package import Wheel
+from kernpack_sdk.module_files import FOLDER
 from kernpack_sdk.slim import repack
 from kernpack_sdk.slim.file import Slimmed, fat_binaries, has_what_can_go
-from kernpack_sdk.slim.packs import FOLDER, Division, pack_name
+from kernpack_sdk.slim.packs import Division, pack_name
 
 _COPIED = ("License", "License-Expression", "License-File", "Author", "Author-email", "Project-URL", "Home-page")
 _FIRST_TIME = (1980, 1, 1, 0, 0, 0)
