@@ -12,7 +12,7 @@
 #include "ops/strip.h"
 #include "ops/table.h"
 
-namespace kernpack::emulator {
+namespace kernpack::emulator::strips {
 namespace {
 
 using Register = std::array<uint32_t, kLanesOfStrip>;
@@ -181,4 +181,4 @@ TEST(Strips, HaveTheBitsOfTiles) {
 }
 
 }  // namespace
-}  // namespace kernpack::emulator
+}  // namespace kernpack::emulator::strips
