@@ -39,12 +39,12 @@ struct StripSums {
 };
 
 struct StripCode {
-  // From the registers of mma's A, of which `count` pairs have the upper 8 and the lower 8 rows.
+  // From the registers of mma's A: pairs, the first of which has the upper 8 rows, and the second the lower 8.
   void (*take_a)(const uint32_t* const* registers, uint32_t pairs, Element element, bool negated, StripA* out);
   // From rows of kWordsAlongK words.
   void (*read_a)(const uint32_t* words, Element element, bool negated, StripA* out);
-  // Splits words, `each` after `each`, of `count` words a multiple of 16: the n-th elements of words w, ... are at
-  // (w / each * kept + n) * each. True if one isn't finite.
+  // Splits `count` words, a multiple of 16, in runs of `each` words: of a run, the first elements of all words come first, then
+  // the second ones. True if one isn't finite.
   bool (*split)(const uint32_t* words, uint32_t count, uint32_t each, Element element, bool negated, float* fraction,
                 int32_t* exponent);
   // Of 8 columns. False, and nothing is written, if one of C isn't finite.
