@@ -32,7 +32,7 @@ class Copies:
         return self._torch.as_strided(tensor, (span,), (1,), tensor.storage_offset())
 
     def has(self, copy: Any) -> bool:
-        """Whether it is a copy of an argument."""
+        """Returns true if it is a copy of an argument."""
         return id(copy) in self._of
 
     def read(self, row: Any) -> Any:
@@ -110,7 +110,7 @@ def _make_mode(torch: Any) -> Any:
     tracing = [getattr(key, name) for name in ("FAKE", "PROXY", "FUNCTIONAL") if hasattr(key, name)]
 
     def on_cuda(arguments: Any) -> bool:
-        """Whether a tensor, or the device that is asked for, is one of CUDA's."""
+        """Returns true if a tensor, or the device that is asked for, is one of CUDA's."""
         for leaf in tree.tree_leaves(arguments):
             device = leaf if isinstance(leaf, torch.device) else getattr(leaf, "device", None)
             if isinstance(device, torch.device) and device.type == "cuda":
