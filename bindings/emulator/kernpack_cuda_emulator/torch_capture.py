@@ -63,9 +63,10 @@ class CapturedCopies(Copies):
 
     def compute(self, operator: Callable[[], list[Any]]) -> None:
         """At a replay, calls the operator here; `to_device` of each value that it returns has to follow, in order."""
+        places = self._results  # not `self`: torch frees the tensors of a graph, and a reference would keep them
 
         def replayed(_: Any) -> None:
-            for place, value in zip(self._results, operator(), strict=True):
+            for place, value in zip(places, operator(), strict=True):
                 if place is not None:
                     place.copy_(value)
 

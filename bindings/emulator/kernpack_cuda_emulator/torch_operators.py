@@ -32,7 +32,7 @@ class Copies:
         return self._torch.as_strided(tensor, (span,), (1,), tensor.storage_offset())
 
     def has(self, copy: Any) -> bool:
-        """Whether it is a copy of an argument."""
+        """Returns true if it is a copy of an argument."""
         return id(copy) in self._of
 
     def read(self, row: Any) -> Any:
@@ -109,6 +109,14 @@ def _make_mode(torch: Any) -> Any:
     key = torch._C._TorchDispatchModeKey
     tracing = [getattr(key, name) for name in ("FAKE", "PROXY", "FUNCTIONAL") if hasattr(key, name)]
 
+    def on_cuda(arguments: Any) -> bool:
+        """Returns true if a tensor, or the device that is asked for, is one of CUDA's."""
+        for leaf in tree.tree_leaves(arguments):
+            device = leaf if isinstance(leaf, torch.device) else getattr(leaf, "device", None)
+            if isinstance(device, torch.device) and device.type == "cuda":
+                return True
+        return False
+
     class OperatorsOnCpu(TorchDispatchMode):
         @classmethod
         def is_infra_mode(cls) -> bool:
@@ -122,7 +130,11 @@ def _make_mode(torch: Any) -> Any:
                 return func(*args, **kwargs)
             if any(torch._C._get_dispatch_mode(mode) is not None for mode in tracing):
                 return func(*args, **kwargs)
-            captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+            if not on_cuda((args, kwargs)):
+                return func(
+                    *args, **kwargs
+                )  # without a call of CUDA: functions of the host that a graph runs come here, too
+            captured = torch.cuda.is_current_stream_capturing()
             copies: Any = captures(torch) if captured else Copies(torch)
             on_cpu, cpu_kwargs = tree.tree_map(copies.to_cpu, (list(args), dict(kwargs)))
             target = kwargs.get("device")

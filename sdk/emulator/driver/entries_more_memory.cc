@@ -63,7 +63,7 @@ Result cuMemsetD16(DevicePtr to, unsigned short value, size_t count) {
 }
 Result cuMemsetD32(DevicePtr to, unsigned value, size_t count) { return Finished(Fill(to, value, count, nullptr)); }
 
-// A word that a kernel or the host may watch. The flag would leave out the barrier before it, which is no difference here.
+// A word that a kernel or the host may watch. The flag leaves out the barrier before it; work runs in order here anyway.
 Result cuStreamWriteValue32(Stream stream, DevicePtr to, unsigned value, unsigned flags) {
   return flags > 1 ? kInvalidValue : Fill(to, value, 1, stream);
 }

@@ -45,7 +45,7 @@ Reservation* FindReservation(DevicePtr address, uint64_t bytes, uintptr_t* begin
   return &found->second;
 }
 
-// Whether whole mappings, one after the other, are the range.
+// Returns true if whole mappings, one after the other, are the range.
 bool AreMappings(const Reservation& in, DevicePtr address, uint64_t bytes) {
   const uint64_t end = address + bytes;
   while (address < end) {

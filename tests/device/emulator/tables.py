@@ -33,7 +33,7 @@ def table(by_device: dict[str, dict[str, tuple[float, float]]]) -> str:
     lines = ["| kernel | " + " | ".join(columns) + " |", "| -- |" + " -: |" * len(columns)]
     for name in by_device[devices[0]]:
         cells = [
-            f"{error:.1e} | {1000 * seconds:.0f}" for error, seconds in (by_device[device][name] for device in devices)
+            f"{error:.1e} | {1000 * seconds:.1f}" for error, seconds in (by_device[device][name] for device in devices)
         ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""numba-cuda's kernels on the emulated device, with no change to numba: run by `python -m kernpack_cuda_emulator run -- python kernels.py`."""
+"""numba-cuda's kernels on the emulated device, with no change to numba: `python -m kernpack_cuda_emulator run -- python kernels.py`."""
 
 from __future__ import annotations
 

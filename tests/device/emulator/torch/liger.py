@@ -35,7 +35,7 @@ def check(
     assert error < 1e-4, (name, error)
     begin = time.process_time()
     results(ours, "cuda")
-    print(f"{name}: right within {error:.1e}, {time.process_time() - begin:.3f} s", flush=True)
+    print(f"{name}: right within {error:.1e}, {time.process_time() - begin:.6f} s", flush=True)
 
 
 def main() -> None:

@@ -119,6 +119,7 @@ def captured_operators() -> None:
     for round_ in (1, 2):
         x.copy_(torch.randn(4, 5))
         graph.replay()
+        torch.cuda.synchronize()  # the operators run here, outside of any other
         with torch.no_grad():
             expected = model(x)
         assert torch.equal(y, expected)

@@ -110,7 +110,7 @@ def check(
     launch()
     assert _driver.cuCtxSynchronize() == 0
     seconds = time.process_time() - begin
-    print(f"{name}: right within {np.abs(values - expected).max():.1e}, {seconds:.3f} s", flush=True)
+    print(f"{name}: right within {np.abs(values - expected).max():.1e}, {seconds:.6f} s", flush=True)
 
 
 def main() -> None:
