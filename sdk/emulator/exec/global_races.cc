@@ -91,7 +91,7 @@ class Walk {
       : warp_(*warp), instruction_(i), races_(*warp->block->global), now_(races_.Describe(*warp, i, kind)) {}
 
   void SetAsync() { now_.async = 1; }
-  // What is written from an address on, and what is there.
+  // The bytes that are written from an address on, and those that are there.
   void SetFresh(uint64_t address, const uint8_t* fresh, const uint8_t* there) {
     begin_ = address;
     same_.fresh = fresh;
