@@ -100,6 +100,7 @@ void RemoveBlock(uintptr_t address) {
 
 void NoteWritten(DevicePtr to, uint64_t bytes) {
   const Block* block = FindBlock(to, bytes);
+  if (block != nullptr) TouchMemory(block->region, to, bytes, true);
   if (block != nullptr && block->region.written != nullptr) {
     emulator::MarkWritten(block->region.written, to - block->region.begin, bytes);
   }
@@ -109,11 +110,13 @@ void NoteWritten(DevicePtr to, uint64_t bytes) {
 void NoteCopied(DevicePtr from, DevicePtr to, uint64_t bytes) {
   const Block* source = FindBlock(from, bytes);
   const Block* target = FindBlock(to, bytes);
+  if (source != nullptr) TouchMemory(source->region, from, bytes, false);
   if (source == nullptr || source->region.written == nullptr) return NoteWritten(to, bytes);
   if (target == nullptr || target->region.written == nullptr) return;
   const uint8_t* map = source->region.written;
   const uint64_t at = from - source->region.begin;
   if (emulator::AllWritten(map, at, bytes)) return NoteWritten(to, bytes);
+  TouchMemory(target->region, to, bytes, true);
   uint8_t* copy = target->region.written;
   for (uint64_t i = 0, out = to - target->region.begin; i < bytes; ++i, ++out) {
     const bool known = (map[(at + i) / 8] >> ((at + i) % 8) & 1) != 0;

@@ -1,8 +1,10 @@
 #include "driver/launch_order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "driver/machine.h"
+#include "exec/global_races.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -15,6 +17,8 @@ struct HostOrder {
   uint64_t streams = 0;
   uint32_t launches = 0;
   StreamOpaque* running = nullptr;
+  emulator::Launch touching;  // of copies: their number and order
+  std::string race;
 };
 
 HostOrder& Order() {
@@ -76,6 +80,20 @@ void BeginWork(StreamOpaque* stream, const Work& work) {
     Advance(&order.after, other.number, point.sequence);
   }
   Order().running = stream;
+  Order().touching.number = 0;
+}
+
+void TouchMemory(const emulator::Region& region, uint64_t address, uint64_t bytes, bool writes) {
+  HostOrder& order = Order();
+  // A program with one stream has its copies in order.
+  if (region.sectors == nullptr || order.running == nullptr || order.streams < 2 || !order.race.empty()) return;
+  if (order.touching.number == 0) OrderLaunch(nullptr, &order.touching);
+  order.race = TouchByDriver(order.touching, region, address, bytes, writes);
+}
+
+std::string EndWork() {
+  Order().running = nullptr;
+  return std::exchange(Order().race, "");
 }
 
 void OrderLaunch(std::shared_ptr<const emulator::Program> program, emulator::Launch* launch) {

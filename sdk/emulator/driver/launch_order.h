@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exec/block.h"
@@ -19,7 +20,7 @@ struct Work;
 // Of each stream, by its number, the work until which something has waited for it.
 using Awaited = std::map<uint64_t, uint64_t>;
 
-// What a stream's work comes after, and its last launches.
+// The work after which a stream's comes, and its last launches.
 struct StreamOrder {
   struct Launched {
     uint64_t sequence = 0;
@@ -31,12 +32,16 @@ struct StreamOrder {
   std::deque<Launched> launches;
 };
 
-// What the host has waited for, for work that it queues now.
+// The work that the host has waited for, for work that it queues now.
 std::shared_ptr<const Awaited> HostAwaited();
 // The host has waited for the stream's work until that one.
 void HostWaited(const StreamOpaque& stream, uint64_t sequence);
 // The stream's next work begins.
 void BeginWork(StreamOpaque* stream, const Work& work);
+// The work touches memory by itself, as copies and fills do.
+void TouchMemory(const emulator::Region& region, uint64_t address, uint64_t bytes, bool writes);
+// The work has ended. The race that it was, in words; empty: none.
+std::string EndWork();
 // A launch by the work that runs: its number, and the launches that nothing orders before it.
 void OrderLaunch(std::shared_ptr<const emulator::Program> program, emulator::Launch* launch);
 // Forgets what the host waited for, and the numbers of streams.

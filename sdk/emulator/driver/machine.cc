@@ -165,6 +165,13 @@ void RunTo(const StreamRef& stream, uint64_t sequence) {
     Context context = stream->context;
     if (context->broken == kSuccess) {
       if (const Result result = work.run(); result != kSuccess) context->broken = result;
+      const std::string race = EndWork();
+      if (!race.empty() && context->broken == kSuccess) {
+        context->broken = kLaunchFailed;
+        Machine::Get().reports[kLaunchFailed] = race;
+        Machine::Get().told.erase(kLaunchFailed);
+        AddFinding("race", race);
+      }
     }
     stream->done = work.sequence;
   }

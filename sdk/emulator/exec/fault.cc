@@ -22,6 +22,12 @@ std::string ThreadText(const Warp& warp, uint32_t lane) {
   return Text("thread (%u, %u, %u)", thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]);
 }
 
+std::string SourceText(const Source& source) {
+  std::string out = Text("PTX line %u", source.line);
+  if (source.file_line != 0) out += Text(" (%s:%u)", source.file.c_str(), source.file_line);
+  return out + " (" + source.op + ")";
+}
+
 std::string BlockText(const Warp& warp) {
   uint32_t at[3];
   warp.block->At(warp.rank, at);

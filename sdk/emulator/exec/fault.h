@@ -11,6 +11,7 @@ namespace kernpack::emulator {
 
 struct Warp;
 struct Instruction;
+struct Source;
 
 // Where a fault happened, for programs that read findings.
 struct Place {
@@ -46,6 +47,8 @@ struct Fault : std::runtime_error {
 std::string ThreadText(const Warp& warp, uint32_t lane);
 // The same with its block, if that isn't the one of `from`.
 std::string ThreadText(const Warp& from, const Warp& warp, uint32_t lane);
+// "PTX line 12 (rows.cu:7) (st.global.f32)"
+std::string SourceText(const Source& source);
 // "block (1, 0, 0)"
 std::string BlockText(const Warp& warp);
 

@@ -42,12 +42,6 @@ const char* Verb(AccessKind kind) {
   return kind == AccessKind::kRead ? "reads" : kind == AccessKind::kWrite ? "writes" : "updates";
 }
 
-std::string OfSource(const Source& source) {
-  std::string out = Text("PTX line %u", source.line);
-  if (source.file_line != 0) out += Text(" (%s:%u)", source.file.c_str(), source.file_line);
-  return out + " (" + source.op + ")";
-}
-
 // "warp 0 of block (1, 0, 0)"
 std::string WarpText(const Warp& warp, const GlobalAccess& access) {
   const Block& block = *warp.block;
@@ -56,25 +50,28 @@ std::string WarpText(const Warp& warp, const GlobalAccess& access) {
   return Text("warp %u of block (%u, %u, %u)", access.warp % block.block_warps, at[0], at[1], at[2]);
 }
 
+const char* Did(const GlobalAccess& access) {
+  const auto kind = static_cast<AccessKind>(access.kind);
+  return kind == AccessKind::kRead ? " read" : kind == AccessKind::kWrite ? " wrote" : " updated";
+}
+
+constexpr const char* kNeedsOrder = ": an event or a synchronisation has to come between the two";
+
 [[noreturn]] void Raced(const Warp& warp, const Instruction& i, const GlobalAccess& now, const GlobalAccess& before,
                         uint64_t sector, uint32_t lane) {
   const Launch& launch = *warp.block->launch;
   const uint32_t both = now.bytes & before.bytes;
   const auto first = static_cast<uint32_t>(std::countr_zero(both));
-  const auto kind = static_cast<AccessKind>(before.kind);
-  const char* const did = kind == AccessKind::kRead ? "read" : kind == AccessKind::kWrite ? "wrote" : "updated";
   std::string text = Text("%s the byte at 0x%llx of global memory, which ", Verb(static_cast<AccessKind>(now.kind)),
                           static_cast<unsigned long long>(sector + first));
   if (before.launch != launch.number) {
     for (const EarlierLaunch& other : launch.unordered) {
       if (other.number != before.launch) continue;
-      text += "kernel " + other.program->name + " of another stream " + did + " at " +
-              OfSource(other.program->sources[before.statement]) +
-              ": an event or a synchronisation has to come between the two kernels";
+      text += LaunchText(other, before) + kNeedsOrder;
     }
     Fail(warp, i, lane, Fault::Kind::kRace, text);
   }
-  text += WarpText(warp, before) + " " + did + " at " + OfSource(warp.block->program->sources[before.statement]);
+  text += WarpText(warp, before) + Did(before) + " at " + SourceText(warp.block->program->sources[before.statement]);
   if (before.async != 0) {
     text += ", a copy that its thread hasn't waited for (cp.async.bulk.wait_group without .read)";
   } else if (before.unit == now.unit) {
@@ -94,7 +91,7 @@ class Walk {
       : warp_(*warp), instruction_(i), races_(*warp->block->global), now_(races_.Describe(*warp, i, kind)) {}
 
   void SetAsync() { now_.async = 1; }
-  // What is written from an address on, and what is there.
+  // The bytes that are written from an address on, and those that are there.
   void SetFresh(uint64_t address, const uint8_t* fresh, const uint8_t* there) {
     begin_ = address;
     same_.fresh = fresh;
@@ -149,7 +146,7 @@ class Walk {
   }
 };
 
-// What its modifiers say of a strong access that writes, before it does.
+// A strong access that writes hands over the fenced writes, before it does.
 void HandOverBy(Warp& warp, const Instruction& i, const Access& access) {
   RaceShadow& races = warp.block->races;
   if ((i.flags & kRelease) != 0) {
@@ -162,6 +159,44 @@ void HandOverBy(Warp& warp, const Instruction& i, const Access& access) {
 }
 
 }  // namespace
+
+std::string LaunchText(const EarlierLaunch& launch, const GlobalAccess& access) {
+  if (launch.program == nullptr) return std::string("a copy or fill of another stream") + Did(access);
+  return "kernel " + launch.program->name + " of another stream" + Did(access) + " at " +
+         SourceText(launch.program->sources[access.statement]);
+}
+
+std::string TouchByDriver(const Launch& order, const Region& region, uint64_t address, uint64_t bytes, bool writes) {
+  GlobalAccess now;
+  now.launch = order.number;
+  now.unit = now.statement = ~0U;
+  now.kind = static_cast<uint8_t>(writes ? AccessKind::kWrite : AccessKind::kRead);
+  for (uint64_t at = address; at < address + bytes;) {
+    const uint32_t offset = at % kSectorUnit;
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(kSectorUnit - offset, address + bytes - at));
+    now.bytes = Bits(offset, count);
+    SectorShadow& sector = region.sectors[at / kSectorUnit - region.begin / kSectorUnit];
+    GlobalAccess* place = &sector.accesses[SectorShadow::kAccesses - 1];
+    for (GlobalAccess& before : sector.accesses) {
+      if (before.bytes == 0 || before.launch == now.launch) {
+        place = &before;
+        break;
+      }
+      if ((before.bytes & now.bytes) == 0 || (!writes && before.kind == now.kind)) continue;
+      for (const EarlierLaunch& other : order.unordered) {
+        if (other.number != before.launch) continue;
+        return Text("a copy or fill %s the byte at 0x%llx of global memory, which ", writes ? "writes" : "reads",
+                    static_cast<unsigned long long>(at - offset + First(before.bytes & now.bytes))) +
+               LaunchText(other, before) + kNeedsOrder;
+      }
+    }
+    const uint32_t own = place->launch == now.launch && place->kind == now.kind ? place->bytes : 0;
+    *place = now;
+    place->bytes |= own;
+    at += count;
+  }
+  return "";
+}
 
 Strength GetStrength(const Instruction& i, AccessKind kind) {
   if (kind != AccessKind::kAtomic && (i.flags & kStrong) == 0) return Strength::kWeak;

@@ -7,6 +7,7 @@
 #define KERNPACK_SDK_EMULATOR_EXEC_GLOBAL_RACES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "exec/access.h"
@@ -52,6 +53,12 @@ inline bool GlobalChecked(const Warp& warp, Space space) {
 
 // Strength and scope of an access, which its modifiers say.
 Strength GetStrength(const Instruction& instruction, AccessKind kind);
+
+// "kernel rows of another stream wrote at PTX line 12 (st.global.f32)"
+std::string LaunchText(const EarlierLaunch& launch, const GlobalAccess& access);
+// A copy or fill by the driver touches memory of a region, which has sectors. The race that this is, in words; empty: none. Of the launch,
+// its number and those that nothing orders before it count.
+std::string TouchByDriver(const Launch& order, const Region& region, uint64_t address, uint64_t bytes, bool writes);
 
 // Before an access. `same`: lanes that write the bytes that are there. Throws Fault.
 void CheckGlobal(Warp& warp, const Instruction& instruction, const Access& access, uint32_t same);

@@ -11,7 +11,7 @@ enum class Strength : uint8_t { kWeak, kBlock, kAll };
 
 // The access of one warp to bytes of a sector.
 struct GlobalAccess {
-  uint32_t bytes = 0;  // a bit for each; 0: this is no access
+  uint32_t bytes = 0;  // a bit for each; 0: there is nothing
   uint32_t launch = 0;
   uint32_t unit = 0;  // the block or cluster
   uint32_t clock = 0;  // of the warp

@@ -108,7 +108,7 @@ class RaceShadow {
   uint32_t block_ = 0;  // how many there were
 
   Word* At(uint64_t index);
-  // What the warp has seen counts as fenced, in the clocks that begin at `part`.
+  // Writes that the warp has seen count as fenced, in the clocks that begin at `part`.
   void Fence(const Warp& warp, uint32_t part);
   void Read(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes);
   // A reader of the word that nothing puts before what the thread does now; kNobody when there is none.

@@ -44,7 +44,7 @@ class ReleaseGraph {
   std::unordered_map<uint64_t, uint32_t> words_;
 };
 
-// What a block, or a cluster, has been handed over.
+// The writes that a block, or a cluster, has been handed over.
 class UnitOrder {
  public:
   UnitOrder(ReleaseGraph* graph, uint32_t warps) : graph_(graph), warps_(warps) {}

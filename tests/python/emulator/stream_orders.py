@@ -77,6 +77,17 @@ def run(order: str) -> int:
     if order == "event_synchronised":
         program.record()
         need("cuEventSynchronize", program.event)
+    if order in ("copied", "copied_after_an_event"):
+        if order == "copied_after_an_event":
+            program.record()
+            program.wait()
+        room = c.create_string_buffer(4)
+        need("cuMemcpyDtoHAsync_v2", room, program.memory, c.c_size_t(4), other)
+        failed = _cuda.cuCtxSynchronize() != 0
+        return int(failed or room.raw != b"\7\0\0\0")
+    if order == "filled":
+        need("cuMemsetD8Async", program.memory, c.c_ubyte(2), c.c_size_t(4), other)
+        return int(_cuda.cuCtxSynchronize() != 0)
     if order == "one_stream":
         other = one
     if order == "default_stream":
