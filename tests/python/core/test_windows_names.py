@@ -6,9 +6,8 @@ import importlib.util
 import os
 from types import ModuleType
 
-import kernpack
 import pytest
-from kernpack import _system
+from kernpack import _compile, _system
 from kernpack_sdk import flags
 
 
@@ -68,10 +67,10 @@ def test_flags(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernpack._compile, "WINDOWS", True)
+    monkeypatch.setattr(_compile, "WINDOWS", True)
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(RuntimeError, match="load_inline: no compiler; pip install ziglang, or set CXX to clang or zig"):
-        kernpack._compile._compiler("load_inline", "c++")
+        _compile._compiler("load_inline", "c++")
     with pytest.raises(NotImplementedError, match="load_inline: CUDA code doesn't compile on Windows yet; use Linux"):
-        kernpack._compile._compiler("load_inline", "cuda")
+        _compile._compiler("load_inline", "cuda")
