@@ -189,7 +189,7 @@ std::vector<Listing> FindListings(const char* path) {
     listed.Find(inside, &found);
     if (!found.empty() || !listed.empty() || place == "/") break;  // this is where distributions were installed
     const size_t last = place.rfind('/');
-    if (last == std::string::npos) break;  // a drive of Windows
+    if (last == place.npos) break;  // a drive of Windows
     inside.insert(0, place.substr(last + 1).append("/"));
     place.resize(std::max<size_t>(last, 1));
   }

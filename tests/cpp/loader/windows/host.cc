@@ -27,12 +27,14 @@ void SetVariable(const char* name, const char* value) { setenv(name, value, 1); 
 
 int checks = 0;
 
-// One line of the output. Paths have '/' in it, and modules end with .so.
+// One line of the output. Paths have '/' in it, modules end with .so, and digests of files, which differ, are left out.
 void Say(const std::string& name, std::string text) {
   ++checks;
   for (size_t at = 0; (at = text.find(kSuffix, at)) != std::string::npos; at += 3)
     text.replace(at, kSuffix.size(), ".so");
   for (char& c : text) c = c == '\\' ? '/' : c;
+  const std::string digest = "the file has sha256=";
+  if (const size_t at = text.find(digest); at != std::string::npos) text.erase(at + digest.size(), 43);
   std::printf("%s: %s\n", name.c_str(), text.c_str());
 }
 
@@ -192,10 +194,6 @@ void Verified(const fs::path& folder, const std::string& module, const std::stri
   Write(package / ("ops" + kSuffix), content);
   Write(record, line + Base64(digest) + ",100\n");
   Say("RECORD", Load(path));
-  KpAny files = kp_none();
-  kp_module_files(&files);
-  Say("RECORD, verified", Describe(files).find("kernels 1.0") != std::string::npos ? "kernels 1.0" : "nothing");
-  kp_any_release(&files);
   Write(record, line + std::string(43, 'A') + ",100\n");
   std::string refused = Load(path);
   Say("RECORD of another file", refused.substr(0, refused.find("; run ")));
