@@ -27,7 +27,9 @@ def _here(text: str) -> str:
     links = Path(os.environ["WINEPREFIX"]) / "dosdevices"
     if not _DRIVE.search(text):
         return text
-    return _DRIVE.sub(lambda found: os.path.realpath(links / f"{found[1].lower()}:").rstrip("/"), text).replace("\\", "/")
+    return _DRIVE.sub(lambda found: os.path.realpath(links / f"{found[1].lower()}:").rstrip("/"), text).replace(
+        "\\", "/"
+    )
 
 
 def _answer(connection: socket.socket) -> None:
@@ -73,7 +75,10 @@ def _serve(command: list[str]) -> int:
 
 def _ask(words: list[str]) -> int:
     port = int(os.environ["KERNPACK_TEST_BRIDGE"])
-    with socket.create_connection(("127.0.0.1", port)) as connection, connection.makefile("rw", encoding="utf-8") as stream:
+    with (
+        socket.create_connection(("127.0.0.1", port)) as connection,
+        connection.makefile("rw", encoding="utf-8") as stream,
+    ):
         stream.write(json.dumps({"words": words, "folder": os.getcwd()}) + "\n")
         stream.flush()
         answer = json.loads(stream.readline())

@@ -1,4 +1,4 @@
-"""What differs between the systems that Kernpack runs on: names of shared libraries, folders, processes that fork."""
+"""The differences between the systems that Kernpack runs on: names of shared libraries, folders, processes that fork."""
 
 from __future__ import annotations
 

@@ -144,6 +144,8 @@ void RunCopyAsync(Warp& warp, const Instruction& i, uint32_t mask) {
       copy.given = std::min<uint32_t>(copy.given, reinterpret_cast<const uint32_t*>(warp.registers + i.op[2])[lane]);
     copy.serial = warp.instructions;
     const bool right = IsRight(warp, to, sources[lane], targets[lane], &copy);
+    if (right && copy.given != 0 && warp.block->global != nullptr)
+      CheckGlobalBytes(warp, from, AccessKind::kRead, sources[lane], copy.given, lane, false);
     uint32_t one = 1U << lane;
     if (!right && copy.given != 0) {
       Access read;
