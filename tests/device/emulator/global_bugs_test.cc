@@ -201,9 +201,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GlobalRaces, ACopyByCpAsyncReads) {
-  const std::string read = "@%p8 bra $end;\n@%p9 bra $take;\nst.global.v4.u32 [%rd0+16], {%r45, %r45, %r45, %r45};\n"
-                           "bra.uni $end;\n$take: mov.u32 %r50, s;\n"
-                           "cp.async.cg.shared.global [%r50], [%rd0+16], 16;\ncp.async.wait_all;";
+  const std::string read =
+      "@%p8 bra $end;\n@%p9 bra $take;\nst.global.v4.u32 [%rd0+16], {%r45, %r45, %r45, %r45};\n"
+      "bra.uni $end;\n$take: mov.u32 %r50, s;\n"
+      "cp.async.cg.shared.global [%r50], [%rd0+16], 16;\ncp.async.wait_all;";
   const std::string said = RunGlobal(read, {2, 32});
   EXPECT_NE(said.find("of global memory"), std::string::npos) << "it says: " << said;
   EXPECT_NE(said.find("(st.global.v4.u32)"), std::string::npos) << "it says: " << said;
