@@ -12,6 +12,7 @@
 #include <memory>
 #include <string_view>
 
+#include "backends/cuda/jit_jobs.h"
 #include "backends/cuda/text.h"
 #include "backends/disk_cache.h"
 
@@ -83,7 +84,7 @@ JitLock::~JitLock() {
 int JitLock::Take(const KpHost* host) {
   while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return 0;  // a file system without locks
-    if (host != nullptr && host->check_interrupts(host) != 0) return -1;
+    if (host == nullptr ? JitEnds() : host->check_interrupts(host) != 0) return -1;
     usleep(10 * 1000);
   }
   return 0;

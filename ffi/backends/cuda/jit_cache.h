@@ -42,8 +42,8 @@ class JitLock {
   JitLock(const JitLock&) = delete;
   JitLock& operator=(const JitLock&) = delete;
   ~JitLock();
-  // Waits for it. -1 with an error raised if the user interrupts, where `host` isn't NULL. Where no file can be locked there is nothing to
-  // wait for.
+  // Waits for it. -1 with an error raised if the user interrupts; with a `host` of NULL, -1 if the process ends. Where no file can be
+  // locked there is nothing to wait for.
   int Take(const KpHost* host);
 
  private:

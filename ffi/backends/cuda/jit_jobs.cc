@@ -20,7 +20,7 @@ struct JitQueue {
   std::condition_variable changed;
   std::deque<std::pair<const KpHost*, std::shared_ptr<JitJob>>> waiting;
   size_t threads = 0;
-  bool ends = false;
+  std::atomic<bool> ends{false};
 };
 
 // Never freed: threads use it until the process is gone.
@@ -88,6 +88,8 @@ int WaitForJit(const KpHost* host, const JitJob& job) {
   }
   return 0;
 }
+
+bool JitEnds() { return JobQueue()->ends; }
 
 void EndJobsAtExit() {
   // The handlers that were registered last run first, so this one runs before those of NVRTC.

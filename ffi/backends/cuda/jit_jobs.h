@@ -32,6 +32,9 @@ void StartJit(const KpHost* host, const std::shared_ptr<JitJob>& job);
 // Once NVRTC is loaded, in the job's thread.
 void EndJobsAtExit();
 
+// True once the process ends: a job that still waits for another process gives up.
+bool JitEnds();
+
 // -1 with an error raised if the user interrupts; the job goes on.
 int WaitForJit(const KpHost* host, const JitJob& job);
 
