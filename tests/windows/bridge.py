@@ -1,8 +1,8 @@
 """Zig for a program of Windows under Wine, where Windows' zig doesn't run: the commands are run by Linux' zig.
 
 On Linux, `bridge.py serve COMMAND...` runs a command with CXX and CC set to this file under the Python of Windows that
-WINDOWS_PYTHON names, and answers it as long as the command runs. WINEPREFIX is Wine's folder. In what compilers say, paths stay Linux', which Windows' programs
-find as long as they work on the drive Z:, Linux' root.
+WINDOWS_PYTHON names, and answers it as long as the command runs. WINEPREFIX is Wine's folder. In what compilers say, paths
+stay Linux', which Windows' programs find as long as they work on the drive Z:, Linux' root.
 """
 
 from __future__ import annotations
