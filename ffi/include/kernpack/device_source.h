@@ -47,8 +47,8 @@
       "kernpack.cuda.1\nkernels " kernels "\nsource " KP_STRINGIFY(__LINE__) " " __FILE__ "\n" source; \
   static constexpr ::kernpack::DeviceCode name { #name, "cu", {kp_source_of_##name, sizeof kp_source_of_##name - 1} }
 
-// The same with a stand-in: `ptx`, a string literal that nvcc -ptx -arch=compute_80 wrote for these kernels, runs while NVRTC compiles a
-// kernel for the GPU that is there. A later call runs the compiled code. Where NVRTC is missing the stand-in goes on running.
+// KP_DEVICE_SOURCE with a stand-in: `ptx`, a string literal that nvcc -ptx -arch=compute_80 wrote for these kernels, runs while NVRTC
+// compiles a kernel for the GPU that is there. A later call runs the compiled code. Where NVRTC is missing the stand-in goes on running.
 #define KP_DEVICE_SOURCE_WITH_STAND_IN(name, kernels, ptx, source)                  \
   static constexpr char kp_source_of_##name[] =                                     \
       "kernpack.cuda.1\nkernels " kernels "\nstand-in\n" ptx                        \
