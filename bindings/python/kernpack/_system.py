@@ -29,6 +29,11 @@ def cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
+def usable_processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def after_fork(call: Callable[[], None]) -> None:
     """Has child processes that are forked make the call. Processes don't fork on Windows."""
     if hasattr(os, "register_at_fork"):

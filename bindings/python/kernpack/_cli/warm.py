@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from kernpack._cli.look import Failure, Wrong
 from kernpack._cli.parser import number
+from kernpack._system import usable_processors
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="compute capabilities without the dot: 90 or 80,90. default: those of this machine's GPUs",
     )
     jobs = number(int, "a number of compilations, 1 or more", 1)
-    parser.add_argument(
-        "--jobs", type=jobs, default=len(os.sched_getaffinity(0)), metavar="N", help="compile N at once"
-    )
+    parser.add_argument("--jobs", type=jobs, default=usable_processors(), metavar="N", help="compile N at once")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
