@@ -41,19 +41,19 @@ RUNS: tuple[Run, ...] = (
 def main() -> int:
     options = _options()
     try:
-        file = GgufFile(options.model or shipped_model())
+        path = options.model or shipped_model()
+        GgufFile(path)
     except ModelError as error:
         print(f"fine_tune: {error}", file=sys.stderr)
         return 1
-    tqdm.monitor_interval = 0  # no thread of tqdm's, which a fork would lose
     found = {}
     for run in tqdm(RUNS, desc="runs", leave=False):
-        found[run] = _in_a_process(run, file, options.steps)
+        found[run] = _in_a_process(run, path, options.steps)
         _print(run, found[run])
     return 0 if _agree(found) else 1
 
 
-def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dict[str, Any]:
+def train(path: Path, dtype: str, who: str, threads: int, steps: int) -> dict[str, Any]:
     """The loss of each step, the seconds of the quickest one, and the most memory that this process had, in MiB."""
     import kernpack
     import kernpack_kernels.torch
@@ -61,6 +61,7 @@ def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dic
     torch.set_num_threads(threads)
     kernpack.set_num_threads(threads)
     torch.manual_seed(0)
+    file = GgufFile(path)
     length = min(LENGTH, file.sizes().context)
     text = manual(Tokens(file), steps * length)
     model = build(file).to(getattr(torch, dtype)).train()
@@ -81,10 +82,13 @@ def train(file: GgufFile, dtype: str, who: str, threads: int, steps: int) -> dic
     return {"losses": losses, "seconds": min(seconds), "memory": memory}
 
 
-def _in_a_process(run: Run, file: GgufFile, steps: int) -> dict[str, Any]:
-    """Of its own, for its memory and its threads. Forked: to import torch and transformers again takes longer than short runs."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as process:
-        return process.submit(train, file, *run, steps).result()
+def _in_a_process(run: Run, path: Path, steps: int) -> dict[str, Any]:
+    """Of its own, for its memory and its threads. Forked off one that has imported torch and transformers, which takes longer than short
+    runs, and has computed nothing: OpenMP's threads would be lost, and the child would wait for them."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch", "transformers.models.llama.modeling_llama"])
+    with ProcessPoolExecutor(1, context) as process:
+        return process.submit(train, path, *run, steps).result()
 
 
 def _print(run: Run, found: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@
 #include "backends/cuda/jit_jobs.h"
 #include "backends/cuda/packs.h"
 #include "backends/cuda/text.h"
+#include "shared/bytes.h"
 
 namespace kernpack::cuda {
 namespace {
@@ -174,6 +175,7 @@ std::shared_ptr<JitJob> MakeJob(const Device& device, const Code& code, std::str
   job->target.arch = device.limits.major * 10 + device.limits.minor;
   job->target.ptx = device.emulated;
   job->target.driver_cuda = device.driver().version / 1000;
+  job->tools = FindTools(device.host(), *job->source, job->target);
   return job;
 }
 
@@ -197,6 +199,7 @@ bool HasImage(Code* code, std::string_view unit) {
 }
 
 int AddBuilt(const Device& device, Code* code, JitJob* job) {
+  device.host()->log(device.host(), KP_LOG_INFO, host::Bytes(job->code.said));
   return AddImage(device, code, job->unit, job->code.image, job->code.kernel);
 }
 
@@ -204,7 +207,7 @@ int AddBuilt(const Device& device, Code* code, JitJob* job) {
 int BuildUnit(const Device& device, Code* code, std::string_view unit) {
   if (HasImage(code, unit)) return 0;
   const std::shared_ptr<JitJob> job = MakeJob(device, *code, unit);
-  if (!BuildJit(device.host(), *job->source, unit, job->target, &job->code, &job->error))
+  if (!BuildJit(device.host(), *job->source, unit, job->target, job->tools, &job->code, &job->error))
     return RaiseJit(device.host(), job->error);
   return AddBuilt(device, code, job.get());
 }
@@ -225,8 +228,7 @@ int BuildUnits(const Device& device, Code* code, std::string_view names, std::st
     const auto is_it = [unit](const auto& job) { return job->unit == unit; };
     if (HasImage(code, unit) || std::any_of(jobs.begin(), jobs.end(), is_it)) continue;
     jobs.push_back(MakeJob(device, *code, unit));
-    jobs.back()->target.in_background = true;
-    StartJit(device.host(), jobs.back());
+    StartJit(jobs.back());
   }
   for (const auto& job : jobs) {
     if (WaitForJit(device.host(), *job) != 0) return -1;
@@ -292,8 +294,9 @@ int FindStandIn(const Device& device, Code* code, std::string_view name, Kernel*
   if (symbol.empty() || !read.archs.front().RunsOn(number)) return 0;
   std::shared_ptr<JitJob> job = MakeJob(device, *code, unit);
   job->target.only_cached = true;
-  if (BuildJit(device.host(), *job->source, unit, job->target, &job->code, &job->error))
+  if (BuildJit(device.host(), *job->source, unit, job->target, job->tools, &job->code, &job->error))
     return AddBuilt(device, code, job.get());
+  OpenBeforeJobs(job->tools);  // without the lock: others need not wait for it
   if (!HasImage(code, kStandIn) && AddImage(device, code, kStandIn, ptx, "") != 0) return -1;
   const std::lock_guard lock(code->mutex);
   const LoadedImage& image = code->images.find(kStandIn)->second;
@@ -301,9 +304,8 @@ int FindStandIn(const Device& device, Code* code, std::string_view name, Kernel*
   std::shared_ptr<JitJob>& awaited = code->jobs[std::string(unit)];
   if (awaited == nullptr) {
     job->target.only_cached = false;
-    job->target.in_background = true;
     awaited = std::move(job);
-    StartJit(device.host(), awaited);
+    StartJit(awaited);
   }
   if ((*out)->awaited == nullptr) {
     (*out)->code = code;

@@ -45,13 +45,13 @@ bool Fails(JitError* error, const JitTarget& target, const std::string& what) {
   return false;
 }
 
-bool CompileNow(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
-                const JitCompiler& compiler, const JitHeaders& headers, JitCode* out, JitError* error) {
+bool CompileNow(const JitSource& source, std::string_view unit, const JitTarget& target, const JitTools& tools,
+                bool in_a_job, JitCode* out, JitError* error) {
   const auto fail = [&](const std::string& what) { return Fails(error, target, what); };
   std::string why;
-  const nvrtc::Library* const library = OpenCompiler(compiler, &why);
+  const nvrtc::Library* const library = OpenCompiler(tools.compiler, &why);
   if (library == nullptr) return fail("NVRTC can't be loaded: " + why);
-  if (target.in_background) EndJobsAtExit();
+  if (in_a_job) EndJobsAtExit();
   nvrtc::Compilation wanted;
   wanted.arch = ChooseArch(*library, target);
   if (wanted.arch.empty()) {
@@ -63,7 +63,7 @@ bool CompileNow(const KpHost* host, const JitSource& source, std::string_view un
   wanted.source = source.text;
   wanted.name = source.name;
   wanted.options = source.options;
-  for (const std::string& folder : headers.folders) wanted.options.push_back("--include-path=" + folder);
+  for (const std::string& folder : tools.headers.folders) wanted.options.push_back("--include-path=" + folder);
   wanted.headers = source.headers;
   wanted.instance = unit;
   const std::string doing = Format("compiling %s for %s with NVRTC %s", Subject(source, unit).c_str(),
@@ -79,8 +79,7 @@ bool CompileNow(const KpHost* host, const JitSource& source, std::string_view un
   }
   out->kernel = compiled.lowered;
   out->image = std::move(compiled.image);
-  host->log(host, KP_LOG_INFO,
-            host::Bytes(Format("%s: %s took %.2f s", target.who.c_str(), doing.c_str(), progress.seconds())));
+  out->said = Format("%s: %s took %.2f s", target.who.c_str(), doing.c_str(), progress.seconds());
   return true;
 }
 
@@ -103,40 +102,48 @@ std::string_view JitUnit(std::string_view kernel) {
   return kernel.find('<') == std::string_view::npos ? std::string_view() : kernel;
 }
 
+JitTools FindTools(const KpHost* host, const JitSource& source, const JitTarget& target) {
+  JitTools tools;
+  tools.found = FindCompiler(host, target.driver_cuda, &tools.compiler, &tools.why);
+  if (tools.found && source.NeedsHeaders()) tools.headers = FindHeaders(host, tools.compiler.version);
+  return tools;
+}
+
+void OpenBeforeJobs(const JitTools& tools) {
+  std::string why;
+  if (tools.found && OpenCompiler(tools.compiler, &why) != nullptr) EndJobsAtExit();
+}
+
 int RaiseJit(const KpHost* host, const JitError& error) {
   return error.is_raised ? -1 : Raise(host, error.kind.c_str(), error.message);
 }
 
-bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
-              JitError* error, bool* compiled) {
+bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
+              const JitTools& tools, JitCode* out, JitError* error, bool* compiled) {
   if (compiled != nullptr) *compiled = false;
   const std::string parts = source.digest + "\n" + ArchText(target) + "\n" + std::string(unit);
   const JitCache cache(Sha256Hex(parts.data(), parts.size()));
   const auto found = [&] {
-    const std::string line = Format("%s: %s for %s is in the cache: %s", target.who.c_str(),
-                                    Subject(source, unit).c_str(), ArchText(target).c_str(), cache.folder().c_str());
-    host->log(host, KP_LOG_INFO, host::Bytes(line));
+    out->said = Format("%s: %s for %s is in the cache: %s", target.who.c_str(), Subject(source, unit).c_str(),
+                       ArchText(target).c_str(), cache.folder().c_str());
     return true;
   };
-  JitCompiler compiler;
-  std::string why;
-  if (!FindCompiler(host, target.driver_cuda, &compiler, &why)) {
+  if (!tools.found) {
     if (cache.ReadAny(out)) return found();
     if (target.only_cached) return false;
-    return Fails(error, target, Subject(source, unit) + " is compiled when it is first used, which needs " + why);
+    return Fails(error, target, Subject(source, unit) + " is compiled when it is first used, which needs " + tools.why);
   }
-  const JitHeaders headers = source.NeedsHeaders() ? FindHeaders(host, compiler.version) : JitHeaders();
-  const std::string tools = compiler.identity + "\n" + headers.identity;
-  const std::string entry = compiler.version + "-" + Sha256Hex(tools.data(), tools.size()).substr(0, 16);
+  const std::string identity = tools.compiler.identity + "\n" + tools.headers.identity;
+  const std::string entry = tools.compiler.version + "-" + Sha256Hex(identity.data(), identity.size()).substr(0, 16);
   if (cache.Read(entry, out)) return found();
   if (target.only_cached) return false;
   JitLock lock(cache);
-  if (lock.Take(target.in_background ? nullptr : host) != 0) {
+  if (lock.Take(host) != 0) {
     error->is_raised = true;
     return false;
   }
   if (cache.Read(entry, out)) return found();  // by the one that held the lock
-  if (!CompileNow(host, source, unit, target, compiler, headers, out, error)) return false;
+  if (!CompileNow(source, unit, target, tools, host == nullptr, out, error)) return false;
   if (compiled != nullptr) *compiled = true;
   const std::string not_kept = cache.Write(entry, *out);
   if (not_kept.empty()) return true;

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/jit_cache.h"
 #include "backends/cuda/jit_source.h"
+#include "backends/cuda/jit_tools.h"
 
 namespace kernpack::cuda {
 
@@ -19,7 +20,6 @@ struct JitTarget {
   int driver_cuda = 0;   // its driver's major version of CUDA; 0: not known
   bool must_keep = false;    // code that can't be kept in the cache is an error
   bool only_cached = false;  // nothing is compiled: false without an error where the cache has none
-  bool in_background = false;  // in a thread that the user can't interrupt
 };
 
 struct JitError {
@@ -35,9 +35,24 @@ int RaiseJit(const KpHost* host, const JitError& error);
 // templates.
 std::string_view JitUnit(std::string_view kernel);
 
-// False with *error. *compiled (nullable): true if it was compiled now. For any thread.
-bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target, JitCode* out,
-              JitError* error, bool* compiled = nullptr);
+// NVRTC, and headers where the source needs some, as far as they are installed.
+struct JitTools {
+  bool found = false;
+  JitCompiler compiler;
+  JitHeaders headers;
+  std::string why;  // there is no NVRTC, and how to get one
+};
+// Asks Python for the folders of packages.
+JitTools FindTools(const KpHost* host, const JitSource& source, const JitTarget& target);
+
+// False with *error. *compiled (nullable): true if it was compiled now. For any thread. `host` is NULL in a job's thread: it must not wait
+// for Python, which may have ended, while the end of the process waits for the job; and the user can't interrupt it.
+bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit, const JitTarget& target,
+              const JitTools& tools, JitCode* out, JitError* error, bool* compiled = nullptr);
+
+// Before a job that nobody waits for: loads NVRTC in this thread. A process that ended while another thread loads it would tear it down
+// before it waits for the job. Without NVRTC the job has the error.
+void OpenBeforeJobs(const JitTools& tools);
 
 // The name of a kernel that isn't an instance, among those of an image: its own, or as C++ writes it ("_Z5scalePfi" of "scale"). "" where
 // there is none.

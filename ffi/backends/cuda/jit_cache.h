@@ -11,6 +11,7 @@ namespace kernpack::cuda {
 struct JitCode {
   std::string kernel;  // its name in the image; "" where the image has several, under their own names
   std::string image;
+  std::string said;  // a line for the log: that it was compiled, or found
 };
 
 class JitCache {

@@ -61,7 +61,9 @@ int Compile(const KpHost* host, const KpAny* args, int32_t count, KpAny* out) {
   JitCode code;
   bool compiled = false;
   JitError error;
-  if (!BuildJit(host, source, host::View(unit), target, &code, &error, &compiled)) return RaiseJit(host, error);
+  const JitTools tools = FindTools(host, source, target);
+  if (!BuildJit(host, source, host::View(unit), target, tools, &code, &error, &compiled)) return RaiseJit(host, error);
+  host->log(host, KP_LOG_INFO, host::Bytes(code.said));
   *out = kp_none();
   out->type_index = KP_TYPE_BOOL;
   out->v.v_int = compiled ? 1 : 0;

@@ -18,7 +18,7 @@ struct JitQueue {
   const pid_t process = getpid();  // a forked child has none of the threads
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::pair<const KpHost*, std::shared_ptr<JitJob>>> waiting;
+  std::deque<std::shared_ptr<JitJob>> waiting;
   size_t threads = 0;
   std::atomic<bool> ends{false};
 };
@@ -42,9 +42,9 @@ void EndJobs() {
   queue->changed.wait(lock, [queue] { return queue->threads == 0; });
 }
 
-void RunJob(const KpHost* host, JitJob* job) noexcept {
+void RunJob(JitJob* job) noexcept {
   try {
-    job->built = BuildJit(host, *job->source, job->unit, job->target, &job->code, &job->error);
+    job->built = BuildJit(nullptr, *job->source, job->unit, job->target, job->tools, &job->code, &job->error);
   } catch (const std::exception& error) {
     job->error = {"RuntimeError", job->target.who + ": " + error.what()};
   }
@@ -54,10 +54,10 @@ void RunJob(const KpHost* host, JitJob* job) noexcept {
 void RunJobs(JitQueue* queue) {
   std::unique_lock lock(queue->mutex);
   while (!queue->waiting.empty()) {
-    const auto [host, job] = std::move(queue->waiting.front());
+    const std::shared_ptr<JitJob> job = std::move(queue->waiting.front());
     queue->waiting.pop_front();
     lock.unlock();
-    RunJob(host, job.get());
+    RunJob(job.get());
     lock.lock();
     queue->changed.notify_all();
   }
@@ -67,11 +67,14 @@ void RunJobs(JitQueue* queue) {
 
 }  // namespace
 
-void StartJit(const KpHost* host, const std::shared_ptr<JitJob>& job) {
+void StartJit(const std::shared_ptr<JitJob>& job) {
+  // Before the job's thread begins: the process may end before that thread has loaded NVRTC, or where there is none.
+  static const int registered = std::atexit(EndJobs);
+  static_cast<void>(registered);
   JitQueue* const queue = JobQueue();
   const std::lock_guard lock(queue->mutex);
   if (queue->ends) return;  // the process does, and nobody waits for it
-  queue->waiting.emplace_back(host, job);
+  queue->waiting.push_back(job);
   if (queue->threads >= std::max(std::thread::hardware_concurrency(), 1U)) return;
   std::thread(RunJobs, queue).detach();
   ++queue->threads;
@@ -92,7 +95,7 @@ int WaitForJit(const KpHost* host, const JitJob& job) {
 bool JitEnds() { return JobQueue()->ends; }
 
 void EndJobsAtExit() {
-  // The handlers that were registered last run first, so this one runs before those of NVRTC.
+  // The handlers that were registered last run first, so this one runs before those of NVRTC. StartJit's runs after them.
   static const int registered = std::atexit(EndJobs);
   static_cast<void>(registered);
 }

@@ -17,6 +17,7 @@ struct JitJob {
   std::shared_ptr<const JitSource> source;
   std::string unit;
   JitTarget target;
+  JitTools tools;
   // Written by the job's thread before `done`.
   JitCode code;
   JitError error;
@@ -27,9 +28,9 @@ struct JitJob {
 
 // Begins it once a processor is free. A process that ends waits for the compilations that have begun: the cache keeps their code, and
 // NVRTC can't be torn down under them.
-void StartJit(const KpHost* host, const std::shared_ptr<JitJob>& job);
+void StartJit(const std::shared_ptr<JitJob>& job);
 
-// Once NVRTC is loaded, in the job's thread.
+// Once NVRTC is loaded.
 void EndJobsAtExit();
 
 // True once the process ends: a job that still waits for another process gives up.

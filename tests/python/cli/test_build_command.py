@@ -127,6 +127,7 @@ def test_a_long_build_is_not_silent_off_a_terminal(
 
 def test_dev_builds_again_what_is_saved_while_it_builds(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
+    from kernpack_sdk.cli import group
     from kernpack_sdk.commands import dev
 
     (source,) = (project / "src").glob("*.cc")
@@ -141,7 +142,8 @@ def test_dev_builds_again_what_is_saved_while_it_builds(project: Path, monkeypat
 
     monkeypatch.setattr(dev, "_build", build)
     try:
-        assert CliRunner().invoke(dev.command, ["--no-install", str(project)]).exit_code == 0
+        words = ["--no-install", str(project)]
+        assert CliRunner().invoke(dev.command, words, **group.context_settings).exit_code == 0
     finally:
         source.write_text(built[0])
     assert built[1] == built[0] + "// saved meanwhile"
