@@ -1,6 +1,6 @@
-// SHA-256 of bytes, from OpenSSL's libcrypto, and on Windows from the system: what names content wherever code is run because of its name, and what pip wrote down
-// of every file that it installed, so that one pass serves both. The plain functions rather than EVP: those bring 20 KB with them,
-// the others all of OpenSSL, and both run the same code for the processor that is there.
+// SHA-256 of bytes, from OpenSSL's libcrypto, and on Windows from the system: what names content wherever code is run because of its
+// name, and what pip wrote down of every file that it installed, so that one pass serves both. The plain functions of OpenSSL rather
+// than EVP: those bring 20 KB with them, the others all of OpenSSL, and both run the same code for the processor that is there.
 #ifndef KERNPACK_SHARED_SHA256_H_
 #define KERNPACK_SHARED_SHA256_H_
 

@@ -13,7 +13,6 @@
 #include "base/guard.h"
 #include "base/leaked.h"
 #include "base/loaded_libraries.h"
-#include "base/os/environment.h"
 #include "base/os/files.h"
 #include "base/os/path.h"
 #include "base/abi_version.h"

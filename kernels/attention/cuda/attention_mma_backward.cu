@@ -27,7 +27,8 @@ __device__ inline Other LoadOther(const AttentionParams& p, int batch, int group
   return {lse[of] * kLog2E, delta[of], SeenBy(p, length, at.query), MaskRow(p, batch, at.head, at.query)};
 }
 
-// score, a dot product, becomes the weight; d_weight the score's gradient, but for Scale(). kPlain: without a mask and a soft cap. kEdge: the key may not be seen.
+// score, a dot product, becomes the weight; d_weight the score's gradient, but for Scale(). kPlain: without a mask and a soft cap.
+// kEdge: the key may not be seen.
 template <bool kPlain, bool kEdge>
 __device__ inline void Differentiate(float& score, float& d_weight, const Other& of, int key, const AttentionParams& p,
                                      const void* mask) {

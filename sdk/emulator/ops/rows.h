@@ -1,4 +1,5 @@
-// Code of the host for what the threads of a warp load or store side by side, and for sums of matrices: compiled for each instruction set, as the tables are.
+// Code of the host for what the threads of a warp load or store side by side, and for sums of matrices: compiled for each instruction
+// set, as the tables are.
 #ifndef KERNPACK_SDK_EMULATOR_OPS_ROWS_H_
 #define KERNPACK_SDK_EMULATOR_OPS_ROWS_H_
 

@@ -35,6 +35,14 @@ unsigned long ParseMajor(const std::string& query, std::string_view prefix) {
   return std::strtoul(query.c_str() + prefix.size(), nullptr, 10);
 }
 
+int RaiseReplaced(const char* path) {
+  return kp_raise(
+      "ImportError",
+      "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
+      "process already; load it again, or restart the process",
+      path);
+}
+
 int CheckExports(const char* path, const ImageSymbols& symbols) {
   if (!symbols.other_query.empty()) return RefuseOtherMajor(path, symbols.other_query);
   if (symbols.has_query || !symbols.aliases.empty() || symbols.peer_globals) return 0;

@@ -41,6 +41,8 @@ std::string Incomplete(const char* part, uint64_t end, uint64_t size);
 bool IsQueryOfSomeMajor(std::string_view name, std::string_view prefix);
 // 0 where a host of this major makes a module of what the file exports; else -1 with ImportError raised.
 int CheckExports(const char* path, const ImageSymbols& symbols);
+// For a loaded image that isn't the file that was read: returns -1 with ImportError raised.
+int RaiseReplaced(const char* path);
 
 }  // namespace kernpack::host
 

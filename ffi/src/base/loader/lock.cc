@@ -18,7 +18,7 @@
 #include "base/loader/digest.h"
 #include "base/loader/verify.h"
 #include "base/loader/platform.h"
-#include "base/os/environment.h"
+#include "base/os/files.h"
 #include "base/os/path.h"
 
 namespace kernpack::host {

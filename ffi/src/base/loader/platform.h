@@ -2,8 +2,10 @@
 #ifndef KERNPACK_SRC_BASE_LOADER_PLATFORM_H_
 #define KERNPACK_SRC_BASE_LOADER_PLATFORM_H_
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +21,18 @@ struct FileState {
   // Nobody but this user and root can write the file, or put another one in its place.
   bool guarded = false;
 };
+
+// FileState::text of the numbers that tell a state.
+template <size_t kCount>
+std::string JoinState(const uint64_t (&parts)[kCount]) {
+  char text[kCount * 17];
+  char* end = text;
+  for (const uint64_t part : parts) {
+    if (end != text) *end++ = '-';
+    end = std::to_chars(end, std::end(text), part, 16).ptr;
+  }
+  return {text, end};
+}
 
 // Of an unopened file.
 FileState StateOfFile(const char* path);

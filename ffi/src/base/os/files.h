@@ -1,4 +1,4 @@
-// Small questions about files and folders. Paths are UTF-8 on Windows.
+// Small questions about files and folders, and variables that name them. Paths are UTF-8 on Windows.
 #ifndef KERNPACK_SRC_BASE_OS_FILES_H_
 #define KERNPACK_SRC_BASE_OS_FILES_H_
 
@@ -30,6 +30,10 @@ std::vector<std::string> ListNames(const std::string& path, std::string_view end
 
 // Absolute, without links, with '/' as the separator. Empty where there is no such file or folder.
 std::string GetRealPath(const char* path);
+
+// The variable's value of the environment; empty if it isn't set. std::getenv, which serves variables that hold plain words, gives the
+// characters of Windows' old code pages.
+std::string GetVariable(const char* name);
 
 }  // namespace kernpack::host::os
 

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <iterator>
 
 #include "kernpack/host/host.h"
 #include "shared/sha256.h"
@@ -60,13 +58,7 @@ std::string StateText(const struct stat& info) {
   const uint64_t parts[] = {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
                             static_cast<uint64_t>(Nanoseconds(info.st_mtim)),
                             static_cast<uint64_t>(Nanoseconds(info.st_ctim))};
-  char text[std::size(parts) * 17];
-  char* end = text;
-  for (const uint64_t part : parts) {
-    if (end != text) *end++ = '-';
-    end = std::to_chars(end, std::end(text), part, 16).ptr;
-  }
-  return {text, end};
+  return JoinState(parts);
 }
 
 FileState GetState(const char* path, const struct stat& info) {

@@ -13,6 +13,7 @@
 #include "base/intern.h"
 #include "base/leaked.h"
 #include "base/descriptor.h"
+#include "base/loader/image.h"
 #include "base/loader/linux/file_cache.h"
 #include "base/loader/linux/opened.h"
 #include "base/loader/platform.h"
@@ -69,14 +70,6 @@ int RaiseRefused(const char* path, const std::string& error) {
   return kp_raise("ImportError", "kernpack.load: the dynamic linker refuses '%s': %s", path, error.c_str());
 }
 
-int RaiseReplaced(const char* path) {
-  return kp_raise(
-      "ImportError",
-      "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
-      "process already; load it again, or restart the process",
-      path);
-}
-
 }  // namespace
 
 int OpenLibrary(const char* path, std::span<const char> content, const FileState& state, const std::string& digest,
@@ -86,7 +79,7 @@ int OpenLibrary(const char* path, std::span<const char> content, const FileState
     const InPlace opened = OpenInPlace(path, content, state, digest, handle, &error);
     if (opened == InPlace::kOpened) return 0;
     if (opened == InPlace::kRefused) return RaiseRefused(path, error);
-    if (opened == InPlace::kReplaced) return RaiseReplaced(path);
+    if (opened == InPlace::kReplaced) return host::RaiseReplaced(path);
     *from = OpenFrom::kSnapshot;
   }
   if (*from == OpenFrom::kSnapshot) {
@@ -112,7 +105,7 @@ int OpenLibrary(const char* path, std::span<const char> content, const FileState
   *handle = Open(real, &error);
   if (!*handle) return RaiseRefused(path, error);
   // A path may name an object that this process had before; a copy, under a name of its own, cannot.
-  return ImageHolds(*handle, content) ? 0 : RaiseReplaced(path);
+  return ImageHolds(*handle, content) ? 0 : host::RaiseReplaced(path);
 }
 
 void* LibrarySymbol(void* handle, const char* name) {

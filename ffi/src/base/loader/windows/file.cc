@@ -3,9 +3,7 @@
 #include <io.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <iterator>
 
 #include <kernpack/host/host.h>
 
@@ -55,13 +53,7 @@ std::string StateText(const Facts& facts) {
   const uint64_t number = static_cast<uint64_t>(facts.info.nFileIndexHigh) << 32 | facts.info.nFileIndexLow;
   const uint64_t parts[] = {facts.info.dwVolumeSerialNumber, number, facts.size, static_cast<uint64_t>(facts.written),
                             static_cast<uint64_t>(facts.changed)};
-  char text[std::size(parts) * 17];
-  char* end = text;
-  for (const uint64_t part : parts) {
-    if (end != text) *end++ = '-';
-    end = std::to_chars(end, std::end(text), part, 16).ptr;
-  }
-  return {text, end};
+  return JoinState(parts);
 }
 
 // True if every later change must show in the file's times.

@@ -7,7 +7,6 @@
 
 #include "base/loader/platform.h"
 #include "base/loader/windows/owner.h"
-#include "base/os/environment.h"
 #include "base/os/files.h"
 #include "base/os/windows/text.h"
 

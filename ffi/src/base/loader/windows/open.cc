@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/leaked.h"
 #include "base/loaded_libraries.h"
+#include "base/loader/image.h"
 #include "base/loader/pe_view.h"
 #include "base/loader/platform.h"
 #include "base/loader/windows/file_cache.h"
@@ -71,19 +72,11 @@ bool HoldsHeaders(void* handle, std::span<const char> content) {
   return loaded == written;
 }
 
-int RaiseReplaced(const char* path) {
-  return kp_raise(
-      "ImportError",
-      "kernpack.load: '%s' was replaced while it was being loaded, or an older file of that path is in this "
-      "process already; load it again, or restart the process",
-      path);
-}
-
 int OpenItself(const char* path, std::span<const char> content, const std::string& digest, void** handle) {
   const std::string real = host::os::GetRealPath(path);
-  if (!TakePath(real, digest)) return RaiseReplaced(path);
+  if (!TakePath(real, digest)) return host::RaiseReplaced(path);
   if (Open(path, real.empty() ? path : real, content, handle) != 0) return -1;
-  return HoldsHeaders(*handle, content) ? 0 : RaiseReplaced(path);
+  return HoldsHeaders(*handle, content) ? 0 : host::RaiseReplaced(path);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <memory>
 
 #include "base/descriptor.h"
-#include "base/os/environment.h"
 
 namespace kernpack::host::os {
 

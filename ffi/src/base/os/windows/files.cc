@@ -1,6 +1,5 @@
 #include "base/os/files.h"
 
-#include "base/os/environment.h"
 #include "base/os/path.h"
 #include "base/os/windows/text.h"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,17 @@ def read_architectures(_: click.Context, option: click.Parameter, value: str | N
         return choice.parse(value) if value is not None else ()
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=f"--{(option.name or '').replace('_', '-')}") from None
+
+
+@contextlib.contextmanager
+def refusals(output: Path) -> Iterator[None]:
+    """A wheel that is refused, or a file that can't be read or written, ends the command with its reason."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or output} can't be read or written: {error.strerror}") from None
 
 
 @click.command("slim")
@@ -47,12 +60,8 @@ def command(wheel: Path, cuda_arch: tuple[str, ...], ptx: tuple[str, ...], outpu
     """
     from kernpack_sdk.slim import repack
 
-    try:
+    with refusals(output):
         result = repack.slim(wheel, choice.Choice(cuda_arch, ptx), output)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"{error.filename or output} can't be read or written: {error.strerror}") from None
     found = _facts(wheel, result)
     click.echo(json.dumps(found, indent=2)) if as_json else _print(found)
 

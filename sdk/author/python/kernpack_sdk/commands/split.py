@@ -10,7 +10,7 @@ import click
 
 from kernpack_sdk import foreign, listing
 from kernpack_sdk.budget import shown
-from kernpack_sdk.commands.slim import read_architectures
+from kernpack_sdk.commands.slim import read_architectures, refusals
 
 
 @click.command("split")
@@ -37,12 +37,8 @@ def command(wheel: Path, ptx: tuple[str, ...], output: Path, as_json: bool) -> N
     """
     from kernpack_sdk.slim import split
 
-    try:
+    with refusals(output):
         result = split.split(wheel, ptx, output)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"{error.filename or output} can't be read or written: {error.strerror}") from None
     found = _facts(wheel, result)
     click.echo(json.dumps(found, indent=2)) if as_json else _print(found)
 
