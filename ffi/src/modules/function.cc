@@ -35,17 +35,21 @@ bool IsNamed(const KpFunctionDef& definition, std::string_view name) {
 int SearchTables(const KpLoadedModule& module, std::string_view name, std::vector<Entry>* out) {
   if (name.find('\0') != std::string_view::npos) return 0;
   for (const Part& part : module.parts) {
-    for (size_t line = 0; line < part.functions.size(); ++line) {
-      const KpFunctionDef* definition = &part.functions[line];
-      if (part.unrelocated == nullptr) {
-        if (!IsNamed(*definition, name)) continue;
-      } else {
-        if (!part.unrelocated->IsNamed(line, name)) continue;
-        if ((definition = part.unrelocated->Read(line)) == nullptr) return -1;
-      }
+    const auto add = [&](const KpFunctionDef* definition) {
       const Entry entry{&part, definition};
-      if (CheckEntry(entry) != 0) return -1;
+      if (definition == nullptr || CheckEntry(entry) != 0) return -1;
       if (entry.info().kind == KP_DEF_FUNCTION) out->push_back(entry);
+      return 0;
+    };
+    if (part.unrelocated) {
+      const auto [begin, end] = part.unrelocated->Find(name);
+      for (size_t line = begin; line < end; ++line) {
+        if (add(part.unrelocated->Read(line)) != 0) return -1;
+      }
+      continue;
+    }
+    for (const KpFunctionDef& definition : part.functions) {
+      if (IsNamed(definition, name) && add(&definition) != 0) return -1;
     }
   }
   return CheckVariants(*out);

@@ -63,9 +63,26 @@ bool UnrelocatedTable::PlaceText(const char** text) const {
   return true;
 }
 
-bool UnrelocatedTable::IsNamed(size_t line, std::string_view name) const {
-  const std::string_view own = BytesAt(lines_[line].name);
-  return own.size() > name.size() && own[name.size()] == 0 && own.substr(0, name.size()) == name;
+int UnrelocatedTable::Compare(size_t line, std::string_view name) const {
+  const std::string_view own = BytesAt(lines_[line].name).substr(0, name.size() + 1);
+  if (own.empty()) return -1;
+  const int order = own.substr(0, name.size()).compare(name);
+  return order == 0 && own.back() != 0 ? 1 : order;
+}
+
+std::pair<size_t, size_t> UnrelocatedTable::Find(std::string_view name) const {
+  size_t begin = 0;
+  for (size_t end = size_; begin < end;) {
+    const size_t middle = begin + (end - begin) / 2;
+    if (Compare(middle, name) < 0) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  size_t end = begin;
+  while (end < size_ && Compare(end, name) == 0) ++end;
+  return {begin, end};
 }
 
 int UnrelocatedTable::RaiseOutside(const char* name, const char* field) const {
@@ -136,6 +153,14 @@ int UnrelocatedTable::ReadAll(std::vector<RelocatedLine>* out) const {
   out->resize(size_);
   for (size_t line = 0; line < size_; ++line) {
     if (ReadInto(line, &(*out)[line]) != 0) return -1;
+    const char* name = (*out)[line].definition.name;
+    const char* before = line == 0 ? nullptr : (*out)[line - 1].definition.name;
+    if (name == nullptr || before == nullptr || std::strcmp(before, name) <= 0) continue;
+    return kp_raise(
+        "ImportError",
+        "kernpack.load: '%s': %s stands behind %s in the function table, whose lines must be in the order of "
+        "their names; the table is damaged: build the module again",
+        where_, name, before);
   }
   return 0;
 }

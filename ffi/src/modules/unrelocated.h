@@ -39,8 +39,8 @@ class UnrelocatedTable {
   UnrelocatedTable& operator=(const UnrelocatedTable&) = delete;
 
   size_t size() const { return size_; }
-  // False where the line is damaged.
-  bool IsNamed(size_t line, std::string_view name) const;
+  // The lines of that name, [begin, end): lines are in the order of their names.
+  std::pair<size_t, size_t> Find(std::string_view name) const;
   // The line, which lives as long as the table. NULL with ImportError raised where one of its addresses isn't in the file.
   const KpFunctionDef* Read(size_t line) const;
   // All lines. 0, or -1 raised as of Read.
@@ -52,6 +52,8 @@ class UnrelocatedTable {
 
   int ReadInto(size_t line, RelocatedLine* out) const;
   int ReadInfo(const char* name, const KpFunctionInfo* linked, KpFunctionInfo* out) const;
+  // Below, equal to or above 0, as the line's name is to `name`. A damaged one is below.
+  int Compare(size_t line, std::string_view name) const;
   // The bytes at a link-time address that are in the file; none where it isn't.
   std::string_view BytesAt(const void* linked, bool code = false) const;
   // Replaces a link-time address by a pointer to a text; false where the file has no text there. NULL stays.

@@ -35,6 +35,9 @@ def write(path: Path) -> int:
         table = unrelocated.bounds(image.pointers, module)
         if table is None:
             raise ValueError(f"{path}: its function table isn't inside the file")
+        names = {at: image.text(image.pointer(at) or 0) for at in range(*table, unrelocated.DEFINITION)}
+        if None in names.values():
+            raise ValueError(f"{path}: its function table has a line without a name; give each KpFunctionDef one")
         values = {}
         for at in unrelocated.words(*table, image.pointer):
             if at in image.imports:
@@ -49,6 +52,7 @@ def write(path: Path) -> int:
     content.remove(values)
     for at, value in (*values.items(), (module + unrelocated.MARK, module)):
         content.put(at, value)
+    content.reorder(table[0], unrelocated.DEFINITION, sorted(names, key=lambda at: str(names[at]).encode()))
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     beside.write_bytes(content.data)
     beside.chmod(path.stat().st_mode)
@@ -81,6 +85,13 @@ class _Content:
 
     def put(self, address: int, value: int) -> None:
         struct.pack_into("<Q", self.data, self._place(address), value)
+
+    def reorder(self, begin: int, size: int, lines: list[int]) -> None:
+        """Puts the lines of these addresses there, one behind the other."""
+        moved = [bytes(self.data[place : place + size]) for place in map(self._place, lines)]
+        for number, line in enumerate(moved):
+            at = self._place(begin + number * size)
+            self.data[at : at + size] = line
 
     def _tag(self, tag: int) -> int | None:
         """Where the value of an entry of the dynamic section is."""
