@@ -440,7 +440,8 @@ typedef struct KpModule {
    * NULL: the module has no instances, and its functions get self = NULL. */
   int (*create)(const KpHost* host, KpInstance** out);
   void (*destroy)(KpInstance* instance); /* nullable */
-  const void* spare[4]; /* zero */
+  /* Zero. kernpack_add_module(... MANY_FUNCTIONS) sets the last one after the link: docs/abi.md, "Tables without relocations". */
+  const void* spare[4];
 } KpModule;
 #define KP_MODULE_SIZE_V1 KP_SIZE_THROUGH(KpModule, spare)
 

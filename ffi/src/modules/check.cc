@@ -126,7 +126,7 @@ int CheckModule(const KpModule* module, const char* where) {
                     where, KP_MODULE_SIZE_V1, module->struct_size);
   }
   if (module->reserved != 0) return RefuseField(where, "KpModule.reserved");
-  if (!AllZero(std::begin(module->spare), std::end(module->spare))) return RefuseField(where, "KpModule.spare");
+  if (!AllZero(std::begin(module->spare), std::end(module->spare) - 1)) return RefuseField(where, "KpModule.spare");
   if (!module->name || !IsModuleName(module->name)) {
     return kp_raise("ImportError",
                     "kernpack.load: '%s': expected a module name of letters, digits, '_' and '.', got '%.100s'", where,

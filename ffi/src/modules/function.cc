@@ -35,11 +35,21 @@ bool IsNamed(const KpFunctionDef& definition, std::string_view name) {
 int SearchTables(const KpLoadedModule& module, std::string_view name, std::vector<Entry>* out) {
   if (name.find('\0') != std::string_view::npos) return 0;
   for (const Part& part : module.parts) {
-    for (const KpFunctionDef& definition : part.functions) {
-      if (!IsNamed(definition, name)) continue;
-      const Entry entry{&part, &definition};
-      if (CheckEntry(entry) != 0) return -1;
+    const auto add = [&](const KpFunctionDef* definition) {
+      const Entry entry{&part, definition};
+      if (definition == nullptr || CheckEntry(entry) != 0) return -1;
       if (entry.info().kind == KP_DEF_FUNCTION) out->push_back(entry);
+      return 0;
+    };
+    if (part.unrelocated) {
+      const auto [begin, end] = part.unrelocated->Find(name);
+      for (size_t line = begin; line < end; ++line) {
+        if (add(part.unrelocated->Read(line)) != 0) return -1;
+      }
+      continue;
+    }
+    for (const KpFunctionDef& definition : part.functions) {
+      if (IsNamed(definition, name) && add(&definition) != 0) return -1;
     }
   }
   return CheckVariants(*out);

@@ -31,6 +31,7 @@ std::unique_ptr<const FunctionIndex> FunctionIndex::Make(const std::vector<Part>
 int FunctionIndex::Fill() {
   size_t most = 0;
   for (const Part& part : parts_) most += part.functions.size();
+  if (ReadUnrelocated() != 0) return -1;
   if (most >= NameIndex::kNone)
     return kp_raise("ImportError", "kernpack.load: '%s' has too many functions", parts_[0].path);
   names_ = NameIndex(most);
@@ -38,8 +39,8 @@ int FunctionIndex::Fill() {
   uint32_t number = 0;
   for (const Part& part : parts_) {
     const size_t known_gradients = gradients.size(), known_jvps = jvps.size();
-    for (const KpFunctionDef& definition : part.functions) {
-      if (Add({&part, &definition}, number++) != 0) return -1;
+    for (size_t line = 0; line < part.functions.size(); ++line, ++number) {
+      if (Add(At(number), number) != 0) return -1;
     }
     DropKnown(&gradients, known_gradients);
     DropKnown(&jvps, known_jvps);
@@ -47,6 +48,14 @@ int FunctionIndex::Fill() {
   return CheckFunctions() != 0 || CheckGradients(*this, parts_[0].path) != 0 || CheckJvps(*this, parts_[0].path) != 0
              ? -1
              : 0;
+}
+
+int FunctionIndex::ReadUnrelocated() {
+  relocated_.resize(parts_.size());
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].unrelocated && parts_[i].unrelocated->ReadAll(&relocated_[i]) != 0) return -1;
+  }
+  return 0;
 }
 
 int FunctionIndex::Add(const Entry& entry, uint32_t number) {
@@ -79,7 +88,8 @@ int FunctionIndex::CheckFunctions() const {
 Entry FunctionIndex::At(uint32_t number) const {
   const Part* part = parts_.data();
   while (number >= part->functions.size()) number -= static_cast<uint32_t>((part++)->functions.size());
-  return {part, &part->functions[number]};
+  const std::vector<RelocatedLine>& lines = relocated_[static_cast<size_t>(part - parts_.data())];
+  return {part, part->unrelocated ? &lines[number].definition : &part->functions[number]};
 }
 
 std::vector<Entry> FunctionIndex::ChainFrom(uint32_t number) const {

@@ -39,12 +39,14 @@ class FunctionIndex {
   explicit FunctionIndex(const std::vector<Part>& parts) : parts_(parts) {}
 
   int Fill();
+  int ReadUnrelocated();
   int Add(const Entry& entry, uint32_t number);
   int CheckFunctions() const;
   Entry At(uint32_t number) const;
   std::vector<Entry> ChainFrom(uint32_t number) const;
 
   const std::vector<Part>& parts_;
+  std::vector<std::vector<RelocatedLine>> relocated_;  // of each part; empty where its table has pointers
   NameIndex names_;
   std::vector<uint32_t> first_;  // of each function, the number of its first entry, counted through all parts
   std::vector<uint32_t> next_;  // of each entry, the next of the same function; empty where each has one

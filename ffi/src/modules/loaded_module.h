@@ -17,6 +17,7 @@
 
 #include "base/fork.h"
 #include "modules/library.h"
+#include "modules/unrelocated.h"
 #include "devices/target/match_device.h"
 
 namespace kernpack::host {
@@ -33,7 +34,8 @@ struct Part {
   const KpModule* table;  // NULL: built with the peer's SDK; the context of a function is then what it is called with
   KpInstance* instance;
   const char* path;  // immortal
-  std::span<const KpFunctionDef> functions;
+  std::span<const KpFunctionDef> functions;  // not to be read where `unrelocated`
+  std::shared_ptr<const UnrelocatedTable> unrelocated = nullptr;
 
   uint32_t abi() const { return table ? table->abi_version : KP_ABI_VERSION; }
 };

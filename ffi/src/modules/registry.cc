@@ -149,9 +149,11 @@ int Instantiate(const KpModule* table, const char* where, KpInstance** out) {
   return 0;
 }
 
-int MakePart(const KpModule* table, const char* path, Part* out) {
+// `handle`: of the library that has the table; NULL for one of the program itself.
+int MakePart(const KpModule* table, const char* path, void* handle, Part* out) {
   if (CheckModule(table, path) != 0) return -1;
   *out = Part{table, nullptr, path, {table->functions, table->functions_end}};
+  if (LinkedAt(*table) && !(out->unrelocated = UnrelocatedTable::Make(*table, handle, path))) return -1;
   return Instantiate(table, path, &out->instance);
 }
 
@@ -182,7 +184,7 @@ int MakeOwnModule(const std::vector<AskedFile>& files, KpLoadedModule* out) {
                       files[i].path);
     }
     const KeepFloatEnvironment keep;
-    if (MakePart(query(), files[i].path, &parts[i]) != 0) return -1;
+    if (MakePart(query(), files[i].path, library.handle, &parts[i]) != 0) return -1;
   }
   return Make(std::move(parts), files.size() == 1 && files[0].known, files[0].library->verified, out);
 }
@@ -279,7 +281,8 @@ int Adopt(const KpModule* table, const KpLoadedModule** out) {
   module->digest = digest;
   if (MachineCpu(&module->cpu) != 0) return -1;
   std::vector<Part> parts(1);
-  if (MakePart(table, "<embedded>", &parts[0]) != 0 || Make(std::move(parts), false, {}, module.get()) != 0) return -1;
+  if (MakePart(table, "<embedded>", nullptr, &parts[0]) != 0 || Make(std::move(parts), false, {}, module.get()) != 0)
+    return -1;
   module->path.clear();
   *out = registry.Publish(std::move(module));
   return 0;

@@ -9,6 +9,8 @@
 #   [DESTINATION <folder>]         install there; in a wheel, the package's folder
 #   [INCLUDE_DIRECTORIES <dir>...] [DEFINITIONS <x=y>...] [COMPILE_OPTIONS <option>...] [LIBRARIES <library>...]
 #                                  libraries of other wheels, too: nvidia::cublas (kernpack_wheel_library.cmake)
+#   [MANY_FUNCTIONS]               for thousands of functions: the function table gets no relocations, which take most of a load's time.
+#                                  On Linux only; without effect elsewhere. kernpack 0.1.0 and newer load such modules (docs/abi.md)
 #   [GLIBC <version>]              the build names each symbol that needs a newer C library; default 2.28 (manylinux_2_28)
 # )
 #
@@ -20,12 +22,13 @@ function(kernpack_add_module target)
   set(one OUTPUT_NAME DESTINATION GLIBC)
   set(many SOURCES VARIANT_SOURCES VARIANTS CUDA_ARCHITECTURES DEVICE_CODE CUDA_JIT INCLUDE_DIRECTORIES DEFINITIONS COMPILE_OPTIONS
            LIBRARIES)
-  cmake_parse_arguments(PARSE_ARGV 1 KP "" "${one}" "${many}")
+  cmake_parse_arguments(PARSE_ARGV 1 KP MANY_FUNCTIONS "${one}" "${many}")
   if(KP_UNPARSED_ARGUMENTS)
     list(JOIN KP_UNPARSED_ARGUMENTS " " unknown)
     list(JOIN many ", " known)
     list(JOIN one ", " known_too)
-    message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${unknown}'; the arguments are ${known}, ${known_too}")
+    message(FATAL_ERROR "kernpack_add_module(${target}): unknown argument '${unknown}'; the arguments are ${known}, ${known_too}, "
+                        "MANY_FUNCTIONS")
   endif()
   if("DESTINATION" IN_LIST KP_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "kernpack_add_module(${target}): DESTINATION has no value; give it the package's folder, as in "
@@ -83,6 +86,9 @@ function(kernpack_add_module target)
     set_target_properties(${target} PROPERTIES SUFFIX ".dll")
   else()
     set_target_properties(${target} PROPERTIES SUFFIX ".so")
+  endif()
+  if(KP_MANY_FUNCTIONS)
+    kernpack_many_functions_(${target})
   endif()
   kernpack_check_module_(${target})
   if(KP_DESTINATION)
@@ -303,6 +309,29 @@ function(kernpack_content_hash_ target)
     COMMENT "Hashing the sources of ${target}"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
+endfunction()
+
+# After each link: takes the relocations of the function table out of the file.
+function(kernpack_many_functions_ target)
+  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    return()
+  endif()
+  find_program(KERNPACK_PYTHON NAMES python3 python HINTS "${Python_EXECUTABLE}" NO_CMAKE_SYSTEM_PATH)
+  foreach(folder IN ITEMS ${KERNPACK_CMAKE_DIR}/../../../.. ${KERNPACK_CMAKE_DIR}/../python)
+    if(EXISTS ${folder}/kernpack_sdk/unrelocate.py)
+      set(command ${CMAKE_COMMAND} -E env PYTHONPATH=${folder} PYTHONDONTWRITEBYTECODE=1 ${KERNPACK_PYTHON} -m kernpack_sdk.unrelocate)
+    endif()
+  endforeach()
+  set(failed "there is no Python")
+  if(KERNPACK_PYTHON)
+    execute_process(COMMAND ${command} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE error)
+    string(REGEX REPLACE ".*\n(.+)\n$" "\\1" error "${error}")
+  endif()
+  if(failed)
+    message(FATAL_ERROR "kernpack_add_module(${target}): MANY_FUNCTIONS needs a Python with kernpack-sdk (${error}); run pip install "
+                        "kernpack-sdk and configure again with -DKERNPACK_PYTHON=<that python>")
+  endif()
+  add_custom_command(TARGET ${target} POST_BUILD COMMAND ${command} $<TARGET_FILE:${target}> VERBATIM)
 endfunction()
 
 # After each link: exports, needed libraries, floating-point start-up code, symbol versions.

@@ -32,7 +32,7 @@ import build
 
 sys.path.insert(0, str(build.ROOT / "sdk/author/python"))
 from kernpack import _lock
-from kernpack_sdk import flags, support
+from kernpack_sdk import flags, support, unrelocate
 
 MANY = 10_000
 
@@ -53,6 +53,14 @@ def measure(kit: Kit) -> list[Row]:
         _row("the same, a file that was loaded before", smallest, "add_one", copies, before=True),
         _row("the same, and a lock is required", smallest, "add_one", copies, before=True, locked=True, goal=1.0),
         _row(f"the same, module of {MANY:,} functions", many, f"f{MANY // 2}", fewer, before=True, goal=1.0),
+        _row(
+            f"the same, module of {MANY:,} functions (MANY_FUNCTIONS)",
+            (_without_relocations(many[0]), many[1]),
+            f"f{MANY // 2}",
+            fewer,
+            before=True,
+            goal=1.0,
+        ),
         *_large(smallest),
         *_fresh_processes(smallest, fewer),
         _hash(many[0].read_bytes()),
@@ -253,6 +261,13 @@ def _many(side: str, text: str) -> Path:
     source.write_text(text)
     options = flags.compile_flags("c") if side == "ours" else []
     return build.shared_object(source, f"many_{side}", (options, flags.link_flags()), build.CC)
+
+
+def _without_relocations(module: Path) -> Path:
+    """As kernpack_add_module(... MANY_FUNCTIONS) leaves it."""
+    path = Path(shutil.copy(module, module.with_name(f"unrelocated_{module.name}")))
+    unrelocate.write(path)
+    return path
 
 
 def _our_source() -> str:

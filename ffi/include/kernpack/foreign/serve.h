@@ -63,13 +63,26 @@ KP_COLD inline int target_rank(const char* target, int32_t device_type) {
   return -1;
 }
 
+// A pointer of the function table. A table that the dynamic linker doesn't relocate holds link-time addresses, and the table of the
+// module says so (docs/abi.md). That is written after the link, so the compiler must not take what it compiled for what is there.
+template <class T>
+T placed(T pointer) {
+  const KpModule& module = KP_PER_MODULE(kp_module_table);
+  constexpr size_t kLast = sizeof(module.spare) / sizeof(module.spare[0]) - 1;
+  const void* const linked = *static_cast<const void* const volatile*>(&module.spare[kLast]);
+  if (KP_LIKELY(!linked) || !pointer) return pointer;
+  const uintptr_t shift = reinterpret_cast<uintptr_t>(&module) - reinterpret_cast<uintptr_t>(linked);
+  return reinterpret_cast<T>(reinterpret_cast<uintptr_t>(pointer) + shift);
+}
+
 KP_COLD inline const KpFunctionDef* pick_variant(const char* name, int32_t device_type) {
   const KpFunctionDef* best = nullptr;
   int best_rank = -1;
   const KpModule& module = KP_PER_MODULE(kp_module_table);
   for (const KpFunctionDef* def = module.functions; def != module.functions_end; ++def) {
-    if (!def->call || __builtin_strcmp(def->name, name)) continue;
-    const int rank = target_rank(def->info ? def->info->target : nullptr, device_type);
+    if (!def->call || __builtin_strcmp(placed(def->name), name)) continue;
+    const KpFunctionInfo* info = placed(def->info);
+    const int rank = target_rank(info ? placed(info->target) : nullptr, device_type);
     if (rank > best_rank) {
       best = def;
       best_rank = rank;
@@ -111,7 +124,7 @@ struct AliasCall {
     AliasCall& call = of(self);
     const KpFunctionDef* def = variant_of(call.alias, device.device_type);
     if (KP_UNLIKELY(!def)) return no_variant(call, device);
-    *out_call = def->call;
+    *out_call = placed(def->call);
     *out_self = call.instance;
     return 0;
   }

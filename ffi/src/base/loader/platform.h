@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kernpack::platform {
 
@@ -116,6 +117,18 @@ enum class OpenFrom {
 // be mapped in place is copied; *from then says so. Returns 0, or -1 with ImportError raised.
 int OpenLibrary(const char* path, std::span<const char> content, const FileState& state, const std::string& digest,
                 OpenFrom* from, void** handle);
+
+// Where the segments of a library are.
+struct Mapping {
+  struct Range {
+    uintptr_t begin, end;  // link-time addresses
+    bool executable;
+  };
+  uintptr_t base = 0;  // added to a link-time address
+  std::vector<Range> ranges;  // readable
+};
+// False where the system doesn't tell.
+bool FindMapping(void* handle, Mapping* out);
 
 // NULL when there is none.
 void* LibrarySymbol(void* handle, const char* name);

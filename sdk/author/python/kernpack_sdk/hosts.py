@@ -29,7 +29,7 @@ class _Table:
     spare: dict[int, Version | None]  # the offset of each spare field, and the ABI that gave it a meaning
 
 
-_MODULE = _Table(112, 8, (16, 24, 32), (12,), {80: None, 88: None, 96: None, 104: None})  # KpModule
+_MODULE = _Table(112, 8, (16, 24, 32), (12,), {80: None, 88: None, 96: None, 104: (1, 0)})  # KpModule
 _BACKEND = _Table(96, 20, (8, 32), (), {64: None, 72: None, 80: None, 88: None})  # KpBackend
 
 

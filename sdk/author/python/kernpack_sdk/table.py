@@ -48,6 +48,9 @@ class _Module(ctypes.Structure):  # KpModule, likewise
         ("content_hash", ctypes.c_char_p),
         ("functions", ctypes.POINTER(_FunctionDef)),
         ("functions_end", ctypes.c_void_p),
+        ("create", ctypes.c_void_p),
+        ("destroy", ctypes.c_void_p),
+        ("spare", ctypes.c_void_p * 4),
     ]
 
 
@@ -68,8 +71,7 @@ class Function:
 def read(path: Path) -> list[Function]:
     """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
     # Imported here: the child runs this file as a program, isolated from wherever the package is.
-    from kernpack_sdk import abi, audit, needs, shared_object
-    from kernpack_sdk.audit import tables
+    from kernpack_sdk import abi, needs, shared_object
 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
@@ -78,26 +80,37 @@ def read(path: Path) -> list[Function]:
         raise ValueError(f"{path}: {refusal}")
     # A library of another wheel need not be there when a module is built.
     if needs.of_object(so) or not shared_object.is_for_this_python(so):
-        with audit.Image(path) as image:
-            variants = [each for module in tables.modules(image) for each in module.variants]
-        return [Function(each.name, each.target, each.contract, each.doc, each.cxx_types) for each in variants]
+        return _read_file(path)
     child = subprocess.run(
         [sys.executable, "-I", __file__, str(path)], capture_output=True, text=True, check=False, timeout=120
     )
     if child.returncode != 0:
         reason = child.stderr.strip().splitlines()
         raise ValueError(f"{path}: {reason[-1] if reason else f'loading it ended the process with {child.returncode}'}")
-    return [Function(**entry) for entry in json.loads(child.stdout)]
+    entries = json.loads(child.stdout)
+    return _read_file(path) if entries is None else [Function(**entry) for entry in entries]
+
+
+def _read_file(path: Path) -> list[Function]:
+    from kernpack_sdk import audit
+    from kernpack_sdk.audit import tables
+
+    with audit.Image(path) as image:
+        variants = [each for module in tables.modules(image) for each in module.variants]
+    return [Function(each.name, each.target, each.contract, each.doc, each.cxx_types) for each in variants]
 
 
 def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode("utf-8")
 
 
-def _load(path: str) -> list[dict[str, str | None]]:
+def _load(path: str) -> list[dict[str, str | None]] | None:
+    """None where the dynamic linker doesn't relocate the table."""
     query = ctypes.CDLL(os.path.abspath(path)).kp_module_v1  # a name alone would be looked for on the path of libraries
     query.restype = ctypes.POINTER(_Module)
     module = query().contents
+    if module.spare[3]:
+        return None
     begin = ctypes.cast(module.functions, ctypes.c_void_p).value or 0
     count = ((module.functions_end or 0) - begin) // ctypes.sizeof(_FunctionDef)
     plain = _FunctionInfo()

@@ -108,6 +108,28 @@ int OpenLibrary(const char* path, std::span<const char> content, const FileState
   return ImageHolds(*handle, content) ? 0 : host::RaiseReplaced(path);
 }
 
+bool FindMapping(void* handle, Mapping* out) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map) return false;
+  // The header in memory is what a damaged table might point before or behind: the dynamic linker's own list is asked.
+  struct Search {
+    const link_map* map;
+    Mapping* out;
+  } search{map, out};
+  const auto visit = [](dl_phdr_info* info, size_t, void* context) {
+    const auto& [own, mapping] = *static_cast<Search*>(context);
+    if (info->dlpi_addr != own->l_addr) return 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_R)) continue;
+      mapping->ranges.push_back({segment.p_vaddr, segment.p_vaddr + segment.p_memsz, (segment.p_flags & PF_X) != 0});
+    }
+    return 1;
+  };
+  out->base = map->l_addr;
+  return dl_iterate_phdr(visit, &search) == 1;
+}
+
 void* LibrarySymbol(void* handle, const char* name) {
   void* symbol = dlsym(handle, name);
   if (!symbol) (void)dlerror();

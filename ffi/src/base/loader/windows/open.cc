@@ -91,6 +91,8 @@ int OpenLibrary(const char* path, std::span<const char> content, const FileState
   return OpenItself(path, content, digest, handle);
 }
 
+bool FindMapping(void*, Mapping*) { return false; }
+
 void* LibrarySymbol(void* handle, const char* name) { return host::FindInLibrary(handle, name); }
 
 }  // namespace kernpack::platform

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection, RelrRelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from kernpack_sdk.audit import sections
+from kernpack_sdk.audit import sections, unrelocated
 from kernpack_sdk.audit.sections import Section
 
 _EXECUTABLE = 0x4  # SHF_EXECINSTR
@@ -105,6 +106,7 @@ class ElfFile:
                         pointers[at] = symbols[index].value + addend
                     else:
                         names[at] = symbols[index].name
+        pointers |= unrelocated.pointers(functools.partial(sections.read, self.segments), pointers)
         return pointers, names
 
     def _symbol_table(self, section: Any) -> list[_Symbol]:
@@ -123,7 +125,8 @@ class ElfFile:
 
     @property
     def pointers(self) -> dict[int, int]:
-        """Of each word that the linker fills in, the address inside this file."""
+        """Of each word that the linker fills in, the address inside this file; of each word of a function table that it leaves to the
+        host, too."""
         return self._relocations[0]
 
     @property

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import struct
 
+from kernpack_sdk.audit import unrelocated
 from kernpack_sdk.audit.image import Image
 
 _SMALLEST = 112  # bytes of a KpModule
-_DEFINITION = 24  # bytes of a KpFunctionDef
-_MOST = 100_000  # functions of a module
 _LINKS = {1: "KP_GRAD", 2: "KP_JVP"}  # KpDefKind
 
 
@@ -61,6 +60,11 @@ def modules(image: Image) -> list[Module]:
     return [found for at in image.pointers if (found := _module(image, at - 16)) is not None]
 
 
+def places(image: Image) -> list[int]:
+    """The address of each."""
+    return [at - 16 for at in image.pointers if _module(image, at - 16) is not None]
+
+
 def _module(image: Image, at: int) -> Module | None:
     """The module at the address, if it begins like a KpModule and the linker fills in its pointers."""
     head = image.read(at, 16)
@@ -72,13 +76,13 @@ def _module(image: Image, at: int) -> Module | None:
     if oldest and oldest >> 16 != version >> 16:
         return None
     pointers = [image.pointer(at + offset) for offset in (16, 24, 32)]
-    begin, end = image.pointer(at + 48), image.pointer(at + 56)
-    if None in pointers or begin is None or end is None or not begin <= end <= begin + _DEFINITION * _MOST:
+    table = unrelocated.bounds(image.pointers, at)
+    if None in pointers or table is None:
         return None
     texts = [image.text(pointer) for pointer in pointers if pointer is not None]
     if any(text is None for text in texts):
         return None
-    found = [_definition(image, each) for each in range(begin, end, _DEFINITION)]
+    found = [_definition(image, each) for each in range(*table, unrelocated.DEFINITION)]
     name, own_version, sdk = (text or "" for text in texts)
     variants = tuple(each for each in found if isinstance(each, Variant))
     return Module(name, own_version, sdk, variants, tuple(each for each in found if isinstance(each, Link)))
