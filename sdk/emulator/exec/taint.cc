@@ -41,12 +41,6 @@ void NeedUntainted(const Warp& warp, const Instruction& instruction, uint32_t sl
   const uint32_t bad = Tainted(warp, slot) & mask;
   if (bad == 0) return;
   const Source& origin = warp.block->program->sources[warp.taint_statement];
-  if (warp.taint_address == kOfTensorLoad) {
-    Fail(warp, instruction, First(bad), Fault::Kind::kRace,
-         Text("%s a value made from a register that PTX line %u (%s) may not have filled yet: tcgen05.wait::ld has to "
-              "come first",
-              use, origin.line, origin.op.c_str()));
-  }
   if (warp.taint_address == kOfTensorMemory) {
     Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
          Text("%s a value made from tensor memory that nothing has written: PTX line %u (%s) read it", use, origin.line,

@@ -279,24 +279,23 @@ void RunTensorMemoryLoad(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedEveryLane(warp, i, mask);
   const WarpAccess access(warp, i);
   TensorMemory& memory = GetTensorMemory(warp);
-  TensorMemory::Member& member = MemberOf(warp);
-  const auto wait = static_cast<uint32_t>(member.load_waits.size());
+  const auto wait = static_cast<uint32_t>(MemberOf(warp).load_waits.size());
   access.ForCells(TensorUse::kLoad, [&](TensorCell* cell) { cell->load = {warp.index, wait, i.statement}; });
+  // The registers have their values at once. Triton's code computes with them before tcgen05.wait::ld, which the manual forbids and ptxas
+  // orders; the memory isn't free before that.
   const bool looks = warp.block->launch->checks.uninitialised;
   for (uint32_t r = 0; r < access.count(); ++r) {
-    TensorLoad& load = member.loads.emplace_back();
-    load.slot = access.slot(r);
+    uint32_t* const words = Words(warp, access.slot(r));
+    uint32_t unknown = 0;
     for (uint32_t l = 0; l < kLanes; ++l) {
       const TensorPlace at = access.At(l, r);
-      load.values[l] = memory.At(at.lane, at.column);
+      words[l] = memory.At(at.lane, at.column);
       const TensorCell& cell = memory.Cell(at.lane / kStripLanes, at.column);
-      if (looks && (cell.written >> at.lane % kStripLanes & 1) == 0) load.unknown |= 1U << l;
+      if (looks && (cell.written >> at.lane % kStripLanes & 1) == 0) unknown |= 1U << l;
     }
-    // Until the warp has waited, the registers have nothing that it may use.
-    std::fill_n(Words(warp, load.slot), kLanes, 0xa5a5a5a5U);
-    SetTaint(warp, load.slot, ~0U, ~0U);
+    SetTaint(warp, access.slot(r), ~0U, unknown);
+    if (unknown != 0) TaintFrom(warp, i, 0, kOfTensorMemory);
   }
-  TaintFrom(warp, i, 0, kOfTensorLoad);
 }
 
 void RunTensorMemoryStore(Warp& warp, const Instruction& i, uint32_t mask) {
@@ -320,16 +319,7 @@ void RunTensorMemoryStore(Warp& warp, const Instruction& i, uint32_t mask) {
 
 void RunTensorWaitForLoads(Warp& warp, const Instruction& i, uint32_t mask) {
   NeedEveryLane(warp, i, mask);
-  TensorMemory::Member& member = MemberOf(warp);
-  bool unknown = false;
-  for (const TensorLoad& load : member.loads) {
-    std::copy_n(load.values, kLanes, Words(warp, load.slot));
-    SetTaint(warp, load.slot, ~0U, load.unknown);
-    unknown = unknown || load.unknown != 0;
-  }
-  if (unknown) warp.taint_address = kOfTensorMemory;
-  member.loads.clear();
-  member.load_waits.push_back(warp.clock++);
+  MemberOf(warp).load_waits.push_back(warp.clock++);
 }
 
 void RunTensorWaitForStores(Warp& warp, const Instruction& i, uint32_t mask) {

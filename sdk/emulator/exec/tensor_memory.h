@@ -40,13 +40,6 @@ struct TensorProduct {
   std::optional<AsyncReads::Id> reads;  // of shared memory, until the commit has arrived
 };
 
-// Values that a tcgen05.ld has read, and that its registers have once its warp has waited.
-struct TensorLoad {
-  uint32_t slot = 0;
-  uint32_t values[32] = {};
-  uint32_t unknown = 0;  // lanes that nothing has written
-};
-
 // A tcgen05.commit that has not arrived. It arrives at the latest possible moment: when a thread tests its mbarrier.
 struct TensorCommit {
   uint64_t barrier = 0;  // the place of its mbarrier
@@ -64,7 +57,6 @@ struct TensorMemory {
   };
   struct Member {  // a warp
     std::vector<uint32_t> load_waits, store_waits;  // its clock at each tcgen05.wait
-    std::vector<TensorLoad> loads;
   };
   std::vector<uint32_t> words;  // [lane][column]; made when columns are first allocated
   std::vector<TensorCell> cells;  // [column][16 lanes]

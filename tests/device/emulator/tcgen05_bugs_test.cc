@@ -132,8 +132,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"WaitBehindTheBarrier", kBegin + kStoreTensor + kMeet + kWaitForStore + kWhole + kEnd, "has to come"},
         Mistake{"ReadBackAtOnce", kBegin + kStoreTensor + kReadSum + kWaitForLoad + kShowSum + kMeet + kFree,
                 "tcgen05.wait::st has to come first"},
-        Mistake{"UsedBeforeTheWait", kBegin + kWhole + kReadSum + kShowSum + kWaitForLoad + kMeet + kFree,
-                "may not have filled yet: tcgen05.wait::ld has to come first"},
         Mistake{"OverwrittenWhileRead",
                 kBegin + kWhole + kReadSum + kMeet + kMultiplyTensor + kCommitTensor + kWaitForLoad + kShowSum + kMeet +
                     kFree,
