@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "exec/counts.h"
 #include "exec/mbarrier.h"
 #include "exec/race.h"
+#include "exec/tensor_memory.h"
 #include "exec/warp.h"
 #include "exec/warp_group.h"
 #include "program/program.h"
@@ -97,6 +99,8 @@ struct Block {
   std::vector<Bulk> bulks;
   AsyncReads reads;
   std::vector<WarpGroup> warp_groups;  // of each block; empty for kernels without wgmma
+  std::vector<TensorMemory> tensor_memories;  // of each block; empty for kernels without tcgen05
+  std::deque<TensorCommit> commits;  // that have not arrived
   uint32_t cluster_arrivals = 0;  // of warps at barriers of clusters that haven't opened yet
   std::vector<uint8_t> under_way;  // of each word of shared memory, while there are such copies
   std::chrono::steady_clock::time_point deadline;

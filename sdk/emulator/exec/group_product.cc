@@ -4,9 +4,9 @@
 
 #include "exec/access.h"
 #include "exec/fault.h"
-#include "exec/group_operand.h"
 #include "exec/matrix_elements.h"
 #include "exec/taint.h"
+#include "exec/unit_reader.h"
 #include "exec/warp_group.h"
 #include "ops/strip.h"
 
@@ -33,48 +33,6 @@ struct ProductSizes {
         of_d(extra + 6),
         of_a(extra + 6 + columns / 2 / PerRegister(d)),
         sums(columns / 2 / PerRegister(d)) {}
-};
-
-// Reads units of shared memory for a warp, and checks each.
-class UnitReader {
- public:
-  UnitReader(Warp* warp, const Instruction& i, const char* what, std::vector<uint32_t>* read)
-      : warp_(*warp), i_(i), what_(what), read_(*read) {}
-
-  // `*known`: bytes that have been written.
-  const uint8_t* At(uint64_t address, bool* known) {
-    Block& block = *warp_.block;
-    constexpr uint32_t kBytes = GroupOperand::kUnit;
-    if (address + kBytes > block.shared_bytes) {
-      Fail(warp_, i_, 0, Fault::Kind::kIllegalAddress,
-           Text("reads %s at 0x%llx; the block has %llu bytes of shared memory", what_,
-                static_cast<unsigned long long>(address), static_cast<unsigned long long>(block.shared_bytes)));
-    }
-    const uint64_t place = warp_.shared_base + address;
-    read_.push_back(static_cast<uint32_t>(place / AsyncReads::kUnit));
-    if (block.copies_under_way != 0) {
-      Access access;
-      access.space = Space::kShared;
-      access.kind = AccessKind::kRead;
-      access.bytes = kBytes;
-      access.mask = 1;
-      access.address[0] = place;
-      NeedArrived(warp_, i_, access);
-    }
-    if (block.launch->checks.races) {
-      CheckRaces(warp_, i_, AccessKind::kRead, place, kBytes, 0, false);
-      NeedFenced(warp_, i_, place, kBytes, 0);
-    }
-    *known = !block.launch->checks.uninitialised || AllWritten(block.shared_written.data(), place, kBytes);
-    if (!*known) TaintFrom(warp_, i_, 0, place);
-    return block.shared.data() + place;
-  }
-
- private:
-  Warp& warp_;
-  const Instruction& i_;
-  const char* const what_;
-  std::vector<uint32_t>& read_;
 };
 
 class ProductOfGroup {
@@ -112,7 +70,6 @@ class ProductOfGroup {
   const Instruction& i_;
   GroupProduct& product_;
   const ProductSizes of_;
-  static constexpr uint32_t kBytesAlongK = kWordsAlongK * 4;
   uint32_t a_[kGroupWarps][kRowsOfWarp][kWordsAlongK];
   uint32_t b_[kMostBlocks * kColumns][kWordsAlongK];
   alignas(64) float fractions_[kMostBlocks * kColumns * kMostDepth / 2];  // of B, for fast code
@@ -121,38 +78,18 @@ class ProductOfGroup {
   uint32_t unknown_rows_[kGroupWarps] = {};  // of A
   uint8_t unknown_columns_[kMostBlocks] = {};  // of B
 
-  // Reads the units of `rows` rows from `first` on, whose elements become those of rows of kBytesAlongK bytes. Calls `unknown(row)`
-  // for rows with unwritten ones.
-  template <class Unknown>
-  void ReadUnits(Warp* warp, uint64_t descriptor, bool transposed, uint32_t element_bytes, const char* what,
-                 uint32_t first, uint32_t rows, std::vector<uint32_t>* read, uint8_t* out, Unknown unknown) {
-    const GroupOperand operand(descriptor, transposed, element_bytes);
-    UnitReader units(warp, i_, what, read);
-    operand.ForUnits(first, rows, of_.depth, [&](uint64_t address, uint32_t row, uint32_t k) {
-      bool known = true;
-      const uint8_t* const unit = units.At(address, &known);
-      uint8_t* const to = out + size_t{row - first} * kBytesAlongK + size_t{k} * element_bytes;
-      if (!transposed) {
-        std::memcpy(to, unit, GroupOperand::kUnit);
-        if (!known) unknown(row - first);
-        return;
-      }
-      for (uint32_t e = 0; e < GroupOperand::kUnit / element_bytes; ++e) {
-        std::memcpy(to + size_t{e} * kBytesAlongK, unit + size_t{e} * element_bytes, element_bytes);
-        if (!known) unknown(row - first + e);
-      }
-    });
-  }
-
   void ReadB(std::vector<uint32_t>* read) {
-    ReadUnits(&last_, product_.operands.b, (of_.flags & kTransposesB) != 0, 4 / PerRegister(of_.b), "B", 0, of_.columns,
-              read, reinterpret_cast<uint8_t*>(b_),
+    const uint32_t bytes = 4 / PerRegister(of_.b);
+    UnitReader(&last_, i_, 0, "B", read)
+        .Read(GroupOperand(product_.operands.b, (of_.flags & kTransposesB) != 0, bytes), bytes, 0, of_.columns,
+              reinterpret_cast<uint8_t*>(b_),
               [&](uint32_t row) { unknown_columns_[row / kColumns] |= static_cast<uint8_t>(1U << row % kColumns); });
   }
   void ReadA(uint32_t w, std::vector<uint32_t>* read) {
-    ReadUnits(&warps_[w], product_.operands.a, (of_.flags & kTransposesA) != 0, 4 / PerRegister(of_.a), "A",
-              w * kRowsOfWarp, kRowsOfWarp, read, reinterpret_cast<uint8_t*>(a_[w]),
-              [&](uint32_t row) { unknown_rows_[w] |= 1U << row; });
+    const uint32_t bytes = 4 / PerRegister(of_.a);
+    UnitReader(&warps_[w], i_, 0, "A", read)
+        .Read(GroupOperand(product_.operands.a, (of_.flags & kTransposesA) != 0, bytes), bytes, w * kRowsOfWarp,
+              kRowsOfWarp, reinterpret_cast<uint8_t*>(a_[w]), [&](uint32_t row) { unknown_rows_[w] |= 1U << row; });
   }
   void NoteUnknownA(uint32_t w) {
     for (uint32_t r = 0; r < 4; ++r) {

@@ -30,10 +30,13 @@ class Lane {
       case MBarrierOp::kInit:
         return;
       case MBarrierOp::kInvalidate:
+        NeedNoCommit(place);
         warp_.block->mbarriers.erase(found);
         return;
       case MBarrierOp::kArrive:
       case MBarrierOp::kDrop:
+        // Commits arrive as late as a program can rely on, and this arrival may count on them.
+        while (Source(1) > barrier->pending && ArriveForCommit(warp_.block, place, barrier)) Settle(barrier);
         return Arrive(barrier, Source(1));
       case MBarrierOp::kExpect:
         barrier->transactions += Source(0);
@@ -50,6 +53,7 @@ class Lane {
       case MBarrierOp::kTestParity:
         // Copies arrive as late as a program can rely on: a thread that waits for the wrong phase goes on without them.
         if (!IsOver(*barrier) && FinishBulks(warp_.block, place, barrier)) Settle(barrier);
+        while (!IsOver(*barrier) && ArriveForCommit(warp_.block, place, barrier)) Settle(barrier);
         return Test(*barrier, place);
       case MBarrierOp::kAfterCopies:
         return HandOver(barrier);
@@ -98,6 +102,16 @@ class Lane {
     Fail(warp_, instruction_, lane_, Fault::Kind::kRace,
          "uses an mbarrier that " + ThreadText(warp_, maker, barrier.maker % kLanes) +
              " has made, with no barrier in between");
+  }
+
+  void NeedNoCommit(uint64_t place) const {
+    for (const TensorCommit& commit : warp_.block->commits) {
+      if (commit.barrier != place) continue;
+      const struct Source& source = warp_.block->program->sources[commit.statement];
+      Stop(Text(
+          "invalidates an mbarrier at which PTX line %u (%s) has yet to arrive: a thread has to wait for that phase",
+          source.line, source.op.c_str()));
+    }
   }
 
   void HandOver(MBarrier* barrier) {

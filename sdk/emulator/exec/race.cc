@@ -6,11 +6,12 @@
 
 namespace kernpack::emulator {
 
-void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters) {
+void RaceShadow::Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters, uint32_t cores) {
   words_.resize((shared_bytes + 3) / 4);
   if (++block_ == 0) words_.assign(words_.size(), Word()), block_ = 1;
   together_ = warps / clusters;
-  wide_ = 3 * together_;
+  clocked_ = together_ + cores;
+  wide_ = 3 * clocked_;
   seen_.assign(size_t{warps} * wide_, 0);
   arrived_.assign((size_t{barriers} + 2 * clusters) * wide_, 0);
   barriers_ = barriers;
@@ -67,14 +68,14 @@ void RaceShadow::WaitForCluster(const Warp& warp, uint32_t cluster) {
   Take(warp, arrived_.data() + (size_t{ClusterBarrier(cluster)} + 1) * wide_);
 }
 
-void RaceShadow::FenceProxy(const Warp& warp) { Fence(warp, together_); }
+void RaceShadow::FenceProxy(const Warp& warp) { Fence(warp, clocked_); }
 
-void RaceShadow::FenceGlobal(const Warp& warp) { Fence(warp, 2 * together_); }
+void RaceShadow::FenceGlobal(const Warp& warp) { Fence(warp, 2 * clocked_); }
 
 void RaceShadow::Fence(const Warp& warp, uint32_t part) {
   if (seen_.empty()) return;
   uint32_t* const own = seen_.data() + size_t{warp.index} * wide_;
-  for (uint32_t other = 0; other < together_; ++other) own[part + other] = std::max(own[part + other], own[other]);
+  for (uint32_t other = 0; other < clocked_; ++other) own[part + other] = std::max(own[part + other], own[other]);
   own[part + (warp.index - warp.cluster_first)] = warp.clock;
 }
 
@@ -83,7 +84,7 @@ void RaceShadow::MarkAsync(uint64_t offset, uint64_t bytes) {
 }
 
 RaceShadow::Conflict RaceShadow::Unfenced(const Warp& warp, uint64_t offset, uint64_t bytes) {
-  const uint32_t* const fenced = seen_.data() + size_t{warp.index} * wide_ + together_;
+  const uint32_t* const fenced = seen_.data() + size_t{warp.index} * wide_ + clocked_;
   for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) {
     const Word& word = *At(w);
     if (word.writer == kNobody || word.async) continue;

@@ -31,21 +31,27 @@ class RaceShadow {
     bool other_wrote = false;
   };
 
-  // Forgets what was. The sizes are of all that runs together.
-  void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters);
+  // Forgets what was. The sizes are of all that runs together. `cores` are those of a cluster that have clocks as warps have: the tensor
+  // core of each block, whose clock counts its tcgen05.commit.
+  void Reset(uint64_t shared_bytes, uint32_t warps, uint32_t barriers, uint32_t clusters, uint32_t cores = 0);
+  // True if the warp has seen that the core of a block of its cluster has come to `clock`; and the place of that clock among clocks().
+  bool HasSeenCore(const Warp& warp, uint32_t core, uint32_t clock) const {
+    return seen_.empty() || GetSeen(warp)[GetCorePlace(core)] >= clock;
+  }
+  uint32_t GetCorePlace(uint32_t core) const { return together_ + core; }
   // The warp arrives at a barrier and doesn't wait. Called before its clock advances.
   void Arrive(const Warp& warp, uint32_t barrier);
   // True if an access of a thread at a clock of its warp is ordered before the current access of this warp.
   bool Before(const Warp& warp, uint32_t thread, uint32_t clock) const;
-  // How many clocks `to` and `from` have: three for each warp of a cluster, what has been seen, what is fenced for the async proxy, and
-  // what is fenced for other blocks.
+  // How many clocks `to` and `from` have: three for each warp and core of a cluster, what has been seen, what is fenced for the async
+  // proxy, and what is fenced for other blocks.
   uint32_t clocks() const { return wide_; }
   uint32_t together() const { return together_; }  // warps of a cluster
   // A fence of wider scope than the block's: what the warp has seen may be handed over to other blocks.
   void FenceGlobal(const Warp& warp);
   // The clocks of the warps of the cluster that the warp has seen pass, and those until which their writes are fenced for other blocks.
   const uint32_t* GetSeen(const Warp& warp) const { return seen_.data() + size_t{warp.index} * wide_; }
-  const uint32_t* GetGlobalFenced(const Warp& warp) const { return GetSeen(warp) + size_t{2} * together_; }
+  const uint32_t* GetGlobalFenced(const Warp& warp) const { return GetSeen(warp) + size_t{2} * clocked_; }
   // fence.proxy.async: the async proxy sees the writes that the warp has seen.
   void FenceProxy(const Warp& warp);
   // The async proxy has written these bytes, which needs no fence to be read by it.
@@ -103,7 +109,8 @@ class RaceShadow {
       arrived_;  // [barrier][warp of the cluster]: the clocks that arrivals have handed over since it last opened; at the end
   // for each cluster that, and the clocks with which it last opened
   uint32_t barriers_ = 0;
-  uint32_t wide_ = 0;  // three times `together_`
+  uint32_t wide_ = 0;  // three times `clocked_`
+  uint32_t clocked_ = 0;  // warps and cores of a cluster
   uint32_t together_ = 0;  // warps of a cluster: others have no memory in common with them
   uint32_t block_ = 0;  // how many there were
 

@@ -203,6 +203,7 @@ class Worker {
       }
       if (!opened) {
         NeedEnded(block_);
+        NeedDeallocated(block_);
         return NeedNoBulks(block_);
       }
       if (++rounds_ % 64 == 0) CheckTime();
@@ -245,13 +246,19 @@ class Worker {
       block_.warp_groups.assign(size_t{(block_.block_warps + kGroupWarps - 1) / kGroupWarps} * block_.blocks, {});
       for (Warp& warp : block_.warps) warp.group_registers.Reset(block_.program->register_bytes);
     }
+    block_.commits.clear();
+    if (block_.program->has_tensor_memory) {
+      block_.tensor_memories.resize(block_.blocks);
+      for (TensorMemory& memory : block_.tensor_memories) memory.Reset(block_.block_warps);
+    }
     std::fill(block_.arrivals.begin(), block_.arrivals.end(), Block::Arrivals());
     if (block_.copies_under_way != 0) std::fill(block_.under_way.begin(), block_.under_way.end(), uint8_t{0});
     block_.copies_under_way = 0;
     if (global_ != nullptr) global_->Reset(static_cast<uint32_t>(linear));
     if (launch_.checks.races || global_ != nullptr) {
       block_.races.Reset(block_.shared.size(), static_cast<uint32_t>(block_.warps.size()),
-                         static_cast<uint32_t>(block_.arrivals.size()), block_.blocks / launch_.cluster_blocks());
+                         static_cast<uint32_t>(block_.arrivals.size()), block_.blocks / launch_.cluster_blocks(),
+                         block_.program->has_tensor_memory ? launch_.cluster_blocks() : 0);
     }
     for (Warp& warp : block_.warps) {
       warp.exited = warp.carry = warp.cluster_arrived = warp.cluster_passed = 0;

@@ -41,6 +41,11 @@ void NeedUntainted(const Warp& warp, const Instruction& instruction, uint32_t sl
   const uint32_t bad = Tainted(warp, slot) & mask;
   if (bad == 0) return;
   const Source& origin = warp.block->program->sources[warp.taint_statement];
+  if (warp.taint_address == kOfTensorMemory) {
+    Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
+         Text("%s a value made from tensor memory that nothing has written: PTX line %u (%s) read it", use, origin.line,
+              origin.op.c_str()));
+  }
   Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
        Text("%s a value made from shared memory that nothing has written: PTX line %u (%s) read it, the last time by "
             "%s at 0x%llx",

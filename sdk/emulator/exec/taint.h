@@ -15,6 +15,8 @@ namespace kernpack::emulator {
 uint32_t Tainted(const Warp& warp, uint32_t slot);
 // Marks lanes of the mask, or clears them. `instruction` read the words: it is named when the value is used.
 void SetTaint(Warp& warp, uint32_t slot, uint32_t mask, uint32_t tainted);
+// In place of an address of shared memory.
+constexpr uint64_t kOfTensorMemory = ~uint64_t{0};
 void TaintFrom(Warp& warp, const Instruction& instruction, uint32_t lane, uint64_t address);
 // After an instruction of the tables: its destination is as its sources are.
 void CarryTaint(Warp& warp, const Instruction& instruction, uint32_t mask);

@@ -188,7 +188,9 @@ void Decoder::One(const Statement& statement) {
   program_.sources.push_back(std::move(source));
   NoteNames(statement);
   const Mnemonic mnemonic(statement.op);
-  if (Control(mnemonic) || Memory(mnemonic) || Matrix(mnemonic) || Moves(mnemonic) || InParts(mnemonic)) return;
+  if (Control(mnemonic) || Memory(mnemonic) || Matrix(mnemonic) || TensorMemoryUse(mnemonic) || Moves(mnemonic) ||
+      InParts(mnemonic))
+    return;
   ByTable(mnemonic);
 }
 

@@ -148,6 +148,13 @@ class Decoder {
   void NoteNames(const Statement& statement);
   void NameGroupRegisters();
 
+  // decode_tensor_memory.cc
+  bool TensorMemoryUse(const Mnemonic& of);
+  void TensorOfGroup(Mnemonic mnemonic);
+  void MoveTensor(Mnemonic mnemonic);
+  void MultiplyTensor(Mnemonic mnemonic);
+  void TensorAddress(const Operand& operand, Instruction* out);
+
   // decode_control.cc
   bool Control(const Mnemonic& mnemonic);
   void Jump(const std::string& label);

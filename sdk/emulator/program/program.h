@@ -161,6 +161,7 @@ struct Program {
     uint32_t begin = 0, written = 0, count = 0;
   };
   bool has_groups = false;  // it has wgmma
+  bool has_tensor_memory = false;  // it has tcgen05
   bool has_strong = false;  // its threads may order each other by fences and strong accesses
   std::vector<Named> named;
   std::vector<uint32_t> named_slots;

@@ -19,11 +19,11 @@ RUNS = (
 REFUSED = (
     HEADER
     + """.visible .entry one() {
-tcgen05.wait::ld.sync.aligned;
+tcgen05.shift.cta_group::1.down;
 ret;
 }
 .func helper() {
-tcgen05.wait::st.sync.aligned;
+tcgen05.cp.cta_group::1.128x256b;
 ret;
 }
 .visible .entry two() {
@@ -65,8 +65,8 @@ def test_each_instruction_that_does_not_run_is_named_with_its_kernel(file: Path)
     assert done.returncode == 1, done.stderr
     assert done.stdout.splitlines() == [
         f"{file}: 2 kernels, 7 instructions of 5 kinds; the emulated device doesn't run all",
-        "  one: PTX line 5: tcgen05.wait::ld.sync.aligned isn't emulated",
-        "  two: PTX line 9: tcgen05.wait::st.sync.aligned isn't emulated",
+        "  one: PTX line 5: tcgen05.shift.cta_group::1.down isn't emulated",
+        "  two: PTX line 9: tcgen05.cp.cta_group::1.128x256b isn't emulated",
     ]
 
 

@@ -1,0 +1,181 @@
+// tcgen05: tensor memory, and products that have it as their D.
+#include <bit>
+#include <charconv>
+
+#include "exec/tensor_memory.h"
+#include "program/decoder.h"
+
+namespace kernpack::emulator {
+namespace {
+
+struct NamedShape {
+  std::string_view name;
+  TensorShape shape;
+  uint32_t registers;  // of .x1
+};
+constexpr NamedShape kTensorShapes[] = {
+    {"32x32b", TensorShape::k32x32b, 1},   {"16x32bx2", TensorShape::k16x32bx2, 1}, {"16x64b", TensorShape::k16x64b, 1},
+    {"16x128b", TensorShape::k16x128b, 2}, {"16x256b", TensorShape::k16x256b, 4},
+};
+constexpr uint32_t kMostRegisters = 128;
+
+}  // namespace
+
+bool Decoder::TensorMemoryUse(const Mnemonic& of) {
+  if (of.opcode() != "tcgen05") return false;
+  Mnemonic mnemonic = of;
+  if (mnemonic.Has("cta_group::2")) Refuse("isn't emulated: .cta_group::1 is, without .cta_group::2");
+  const std::string name = mnemonic.Joined();
+  program_.has_tensor_memory = true;
+  // Orders nothing that barriers and tcgen05.wait don't order here.
+  if (name == "tcgen05.fence::before_thread_sync" || name == "tcgen05.fence::after_thread_sync")
+    return Expect(0, 0), true;
+  const auto emit = [&](Instruction* out, Flow flow, Handler run) {
+    out->flow = flow;
+    out->run = run;
+    out->bytes = 4;
+    Emit(*out);
+    return true;
+  };
+  if (name == "tcgen05.wait::ld.sync.aligned" || name == "tcgen05.wait::st.sync.aligned") {
+    Expect(0, 0);
+    Instruction out = Start();
+    return emit(&out, Flow::kCollective, of.Has("wait::ld") ? RunTensorWaitForLoads : RunTensorWaitForStores);
+  }
+  if (mnemonic.Take("cta_group::1")) return TensorOfGroup(mnemonic), true;
+  if (mnemonic.parts().size() > 1 && (mnemonic.parts()[1] == "ld" || mnemonic.parts()[1] == "st"))
+    return MoveTensor(mnemonic), true;
+  Refuse("isn't emulated");
+}
+
+// Those that name a group of blocks, of one block.
+void Decoder::TensorOfGroup(Mnemonic mnemonic) {
+  if (mnemonic.Has("mma")) return MultiplyTensor(mnemonic);
+  Instruction out = Start();
+  out.bytes = 4;
+  out.flow = Flow::kCollective;
+  const bool allocates = mnemonic.Has("alloc"), commits = mnemonic.Has("commit");
+  if (allocates || commits) out.space = TakeSpace(&mnemonic, &out.flags);
+  const std::string name = mnemonic.Joined();
+  if (name == "tcgen05.alloc.sync.aligned.b32" && (out.flags & kCluster) == 0) {
+    Expect(2, 2);
+    Address(Need(0), &out);
+    out.op[1] = Input(Need(1), Held::kWord, "u32");
+    out.run = RunTensorAllocate;
+  } else if (name == "tcgen05.dealloc.sync.aligned.b32") {
+    Expect(2, 2);
+    out.op[1] = Input(Need(0), Held::kWord, "u32");
+    out.op[2] = Input(Need(1), Held::kWord, "u32");
+    out.run = RunTensorDeallocate;
+  } else if (name == "tcgen05.relinquish_alloc_permit.sync.aligned") {
+    Expect(0, 0);
+    out.run = RunTensorRelinquish;
+  } else if (name == "tcgen05.commit.mbarrier::arrive::one.b64") {
+    Expect(1, 1);
+    Address(Need(0), &out);
+    out.bytes = 8;
+    out.flow = Flow::kPlain;
+    out.run = RunTensorCommit;
+  } else {
+    Refuse(mnemonic.Has("multicast::cluster") ? "isn't emulated: a commit to several blocks isn't" : "isn't emulated");
+  }
+  if ((allocates || commits) && out.space != Space::kShared && out.space != Space::kGeneric)
+    Refuse("expected an address of shared memory");
+  Emit(out);
+}
+
+void Decoder::MoveTensor(Mnemonic mnemonic) {
+  const bool load = mnemonic.Has("ld");
+  const std::vector<std::string_view>& parts = mnemonic.parts();
+  // tcgen05.ld.sync.aligned.<shape>.x<N>.b32
+  const NamedShape* shape = nullptr;
+  uint32_t times = 0;
+  if (parts.size() == 7 && parts[2] == "sync" && parts[3] == "aligned" && parts[5].starts_with("x") &&
+      parts[6] == "b32") {
+    for (const NamedShape& each : kTensorShapes) {
+      if (each.name == parts[4]) shape = &each;
+    }
+    std::from_chars(parts[5].data() + 1, parts[5].data() + parts[5].size(), times);
+  }
+  if (shape == nullptr || !std::has_single_bit(times) || times * shape->registers > kMostRegisters) {
+    Refuse(
+        "isn't emulated; .sync.aligned.<shape>.x<N>.b32 is, with up to 128 registers, and without .pack::16b, "
+        ".unpack::16b and .red");
+  }
+  const uint32_t count = times * shape->registers;
+  const bool halves = shape->shape == TensorShape::k16x32bx2;
+  Expect(halves ? 3 : 2, halves ? 3 : 2);
+  uint32_t offset = 0;
+  if (halves) {
+    const Operand& given = Need(load ? 2 : 1);
+    if (given.kind != Operand::Kind::kInteger || given.value < 0 || given.value >= kTensorColumns)
+      Refuse("expected the second half's offset, from 0 to 511");
+    offset = static_cast<uint32_t>(given.value);
+  }
+  std::vector<uint32_t> slots;
+  for (const Operand* operand : Elements(Need(load ? 0 : halves ? 2 : 1), count)) {
+    if (!load) {
+      slots.push_back(Input(*operand, Held::kWord, "b32"));
+      continue;
+    }
+    if (operand->kind != Operand::Kind::kSink &&
+        (operand->kind != Operand::Kind::kRegister || LaneBytes(operand->reg) != 4))
+      Refuse("expected registers of 32 bits");
+    slots.push_back(Output(*operand, Held::kWord, "b32", nullptr));
+  }
+  Instruction out = Start();
+  TensorAddress(Need(load ? 1 : 0), &out);
+  out.flow = Flow::kCollective;
+  out.run = load ? RunTensorMemoryLoad : RunTensorMemoryStore;
+  out.bytes = 4;
+  out.variant = static_cast<uint8_t>(shape->shape);
+  out.extra = static_cast<uint32_t>(program_.extra.size());
+  program_.extra.insert(program_.extra.end(), {offset, count});
+  program_.extra.insert(program_.extra.end(), slots.begin(), slots.end());
+  Emit(out);
+}
+
+void Decoder::TensorAddress(const Operand& operand, Instruction* out) {
+  if (operand.kind != Operand::Kind::kAddress || !operand.base_is_register || LaneBytes(operand.reg) != 4)
+    Refuse("expected an address of tensor memory such as [%r1+8]");
+  out->op[0] = frame_->slots[operand.reg];
+  out->displacement = operand.value;
+}
+
+void Decoder::MultiplyTensor(Mnemonic mnemonic) {
+  const std::string name = mnemonic.Joined();
+  const bool tf32 = name == "tcgen05.mma.kind::tf32";
+  if (!tf32 && name != "tcgen05.mma.kind::f16") {
+    Refuse("isn't emulated; .kind::f16 and .kind::tf32 are, without .ws, .sp, .block_scale and .collector");
+  }
+  if (statement_->operands.size() > 5) Refuse("isn't emulated with lanes that are left out, or a scale of D");
+  Expect(5, 5);
+  Instruction out = Start();
+  TensorAddress(Need(0), &out);
+  const uint32_t d = out.op[0];
+  const auto of_d = static_cast<uint32_t>(out.displacement);
+  uint32_t of_a = 0;
+  if (Need(1).kind == Operand::Kind::kAddress) {
+    TensorAddress(Need(1), &out);
+    out.op[1] = out.op[0];
+    of_a = static_cast<uint32_t>(out.displacement);
+    out.count = 2;
+  } else {
+    out.op[1] = Input(Need(1), Held::kLong, "b64");
+  }
+  out.op[0] = d;
+  out.displacement = 0;
+  out.op[2] = Input(Need(2), Held::kLong, "b64");
+  out.op[3] = Input(Need(3), Held::kWord, "b32");
+  out.op[4] =
+      Need(4).kind == Operand::Kind::kRegister ? GetPredicate(Need(4)) : Input(Need(4), Held::kPredicate, "pred");
+  if (Need(4).negated) out.flags |= kNegateC;
+  out.bytes = 4;
+  out.variant = static_cast<uint8_t>(tf32 ? TensorKind::kTf32 : TensorKind::kF16);
+  out.run = RunTensorMultiply;
+  out.extra = static_cast<uint32_t>(program_.extra.size());
+  program_.extra.insert(program_.extra.end(), {of_d, of_a});
+  Emit(out);
+}
+
+}  // namespace kernpack::emulator
