@@ -1,4 +1,4 @@
-// <windows.h>, and small helpers for it: texts between UTF-8, which the host uses, and wide characters, handles, functions of newer versions.
+// <windows.h> and small helpers: texts between UTF-8, which the host uses, and wide characters; handles; functions of newer versions.
 #ifndef KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
 #define KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
 
