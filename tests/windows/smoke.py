@@ -90,9 +90,8 @@ def main() -> None:
         shutil.copy(library, moved)
         np.testing.assert_array_equal(kernpack.load(moved).scale(x), 2 * x)
     refused(lambda: kernpack.load("missing.dll"), FileNotFoundError, "missing.dll")
-    print(
-        f"kernpack {kernpack.__version__} with NumPy {np.__version__} and torch {torch.__version__} on {sys.version.split()[0]}: as expected"
-    )
+    versions = f"NumPy {np.__version__} and torch {torch.__version__} on {sys.version.split()[0]}"
+    print(f"kernpack {kernpack.__version__} with {versions}: as expected")
 
 
 if __name__ == "__main__":
