@@ -44,9 +44,9 @@ freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suite
 newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels`
 	scripts/newest $(PYTHONS)
 
-windows: ## the host library and the runtime's wheel for Windows, by zig: a C program, a test program and Windows' own Python with NumPy use them under Wine; needs what `make test` built, and installs wine
+windows: ## the host library and the wheels of the runtime and the kernels for Windows, by zig: a C program, a test program and Windows' own Python with NumPy and torch use them under Wine, and the suites of tests/windows/suites.txt run there; needs what `make test` built, and installs wine
 	scripts/windows
-	scripts/windows-python
+	scripts/windows-python tests
 
 numpy-suites: ## the wheels on CPython 3.14 and 3.15, from Debian's packages where the machine hasn't them, with the newest NumPy: the tests that need no framework; PYTHONS="3.15"; needs `make wheels`
 	scripts/numpy-suites $(PYTHONS)

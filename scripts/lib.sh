@@ -141,6 +141,9 @@ find_nvcc() {
   command -v nvcc >/dev/null || export PATH=$PATH:${nvcc[0]}
 }
 
+# find_zig: the path of PyPI's zig, which compiles for Windows.
+find_zig() { "$PYTHON" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / "zig")'; }
+
 # need_venv <folder> <requirements file> [<pip option>...]: a virtual environment with exactly these requirements installed;
 # nothing to do when an earlier call did it.
 need_venv() {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 
 def _numpy(array: np.ndarray) -> Any:
@@ -19,8 +20,7 @@ def _torch(array: np.ndarray) -> Any:
 
 
 def _jax(array: np.ndarray) -> Any:
-    import jax.numpy as jnp
-
+    jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
     return jnp.asarray(array)
 
 

@@ -20,7 +20,7 @@ class ManagedVersioned(ctypes.Structure):
 
 
 # Functions of our own: those of ctypes.pythonapi are shared, and jax.ffi declares them anew.
-_python = ctypes.PyDLL(None)
+_python = ctypes.PyDLL("python", handle=ctypes.pythonapi._handle)
 _new = _python.PyCapsule_New
 _new.restype = ctypes.py_object
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # a dying capsule: no object to hold

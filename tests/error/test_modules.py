@@ -154,8 +154,8 @@ def test_thread_local_memory_that_the_file_says_nothing_about_may_be_anywhere(go
 def test_another_architecture(compile_fake: Callable[..., Path], target: str, name: str) -> None:
     pytest.importorskip("ziglang", reason="ziglang compiles for other architectures and is not installed")
     # Without the C library, which zig would first build for each of them, in half a minute.
-    zig = (sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-linux-gnu", "-nostdlib")
-    path = compile_fake(target, compiler=zig)
+    zig = (sys.executable, "-m", "ziglang", "cc", "-target", f"{target}-linux-gnu", "-nostdlib", "-shared", "-fPIC")
+    path = compile_fake(target, command=zig)
     message = (
         f"kernpack.load: '{path}' is a 32-bit object, this process is 64-bit..."
         if name == "32-bit"

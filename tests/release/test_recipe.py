@@ -24,7 +24,11 @@ def jobs() -> dict[str, Any]:
 def test_its_commands_are_there(jobs: dict[str, Any]) -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     commands = [step["run"] for step in jobs["wheels"]["steps"] if "run" in step]
-    assert [command for command in commands if command.startswith("make ")] == ["make test", "make release-check"]
+    assert [command for command in commands if command.startswith("make ")] == [
+        "make test",
+        "make release-check",
+        "make windows",
+    ]
     assert "test" in targets
     scripts = [command.split()[0] for command in commands if command.startswith("scripts/")]
     assert scripts == ["scripts/release-tag"]
@@ -63,9 +67,20 @@ def published(jobs: dict[str, Any], tmp_path: Path) -> Path:
 def test_what_was_tested_is_what_is_published(jobs: dict[str, Any], published: Path) -> None:
     assert jobs["publish"]["needs"] == "wheels"
     assert not [step for step in jobs["publish"]["steps"] if "run" in step]
-    # The CUDA wheel, dist/cuda, isn't published before it has run on a GPU.
-    built = [path.name for path in DIST.rglob("*.whl") if path.parent != DIST / "cuda"]
+    # The CUDA wheel isn't published before it has run on a GPU, nor the wheels for Windows before the job `windows` has run.
+    built = [path.name for path in DIST.rglob("*.whl") if path.parent not in (DIST / "cuda", DIST / "windows")]
     assert sorted(path.name for path in published.iterdir()) == sorted(built)
+
+
+def test_windows_runs_the_suites_of_wine(jobs: dict[str, Any]) -> None:
+    (taken,) = _uses(jobs["windows"], "actions/download-artifact@")
+    (kept,) = [kept for kept in _uses(jobs["wheels"], "actions/upload-artifact@") if kept["name"] == taken["name"]]
+    assert kept["path"].split() == ["dist/windows/*.whl", "dist/kernpack_sdk-*.whl"]
+    script = (ROOT / "scripts/windows-python").read_text()
+    commands = [step["run"].split() for step in jobs["windows"]["steps"] if "run" in step]
+    programs = [words[1] for words in commands if words[1].endswith(".py")]
+    assert programs == ["tests/windows/smoke.py", "tests/windows/suites.py"]
+    assert all(f"on_windows {program}" in script for program in programs)
 
 
 def test_the_publishing_step_takes_the_folder(published: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "ffi" / "include"
+_FILE = "kernpack.dll" if os.name == "nt" else "libkernpack.so"
 
 
 class Bytes(ctypes.Structure):
@@ -61,14 +62,12 @@ def library_path() -> Path:
     if named := os.environ.get("KERNPACK_LIBRARY"):
         return Path(named)
     spec = importlib.util.find_spec("kernpack")
-    if spec and spec.origin and (packaged := Path(spec.origin).parent / "libkernpack.so").exists():
+    if spec and spec.origin and (packaged := Path(spec.origin).parent / _FILE).exists():
         return packaged
     folders = (ROOT / "build" / "release", ROOT / "build" / "dev", *ROOT.glob("build-*"))
-    built = [path for folder in folders if (path := folder / "ffi" / "libkernpack.so").exists()]
+    built = [path for folder in folders if (path := folder / "ffi" / _FILE).exists()]
     if not built:
-        raise FileNotFoundError(
-            "no libkernpack.so: install the kernpack wheel, build a preset, or set KERNPACK_LIBRARY"
-        )
+        raise FileNotFoundError(f"no {_FILE}: install the kernpack wheel, build a preset, or set KERNPACK_LIBRARY")
     return max(built, key=lambda path: path.stat().st_mtime)
 
 

@@ -1,7 +1,10 @@
-"""Run by Windows' Python: the installed wheel, a module that is compiled and one that is loaded, NumPy, errors, a path in Unicode."""
+"""Run by Windows' Python: the installed wheels, a module that is compiled and one that is loaded, the program of README.md, NumPy, torch,
+errors, a path in Unicode."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shutil
 import sys
@@ -12,7 +15,9 @@ from pathlib import Path
 import kernpack
 import numpy as np
 import pytest
+import torch
 
+README = Path(__file__).parents[2] / "README.md"
 SOURCE = r"""
 #include <kernpack/kernel.h>
 namespace kp = kernpack;
@@ -33,8 +38,44 @@ def refused(call: Callable[[], object], kind: type[Exception], text: str) -> Non
         call()
 
 
+def run_readme() -> None:
+    """README.md's first program, and the output that stands below it."""
+    found = re.search(
+        r"```python\n(.*?)```\n\nprints\n\n```text\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert found
+    assert "kernpack_kernels" in found[1]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(found[1], {})
+    assert printed.getvalue() == found[2]
+
+
+def use_kernels() -> None:
+    """Operations of the kernels' wheel beside their formulas in NumPy and beside torch, with a gradient."""
+    k = kernpack.load("kernpack_kernels")
+    x = np.random.default_rng(1).standard_normal((37, 101)).astype(np.float32)
+    powers = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(k.softmax(x), powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+    wide, weight = x.astype(np.float64), np.linspace(0.5, 2, 101, dtype=np.float32)
+    root = np.sqrt((wide**2).mean(-1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(k.rms_norm(x, weight, eps=1e-6), wide / root * weight, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(k.silu(x), wide / (1 + np.exp(-wide)), rtol=1e-5, atol=1e-6)
+    tensor = torch.from_numpy(x)
+    assert isinstance(k.softmax(tensor), torch.Tensor)
+    torch.testing.assert_close(k.softmax(tensor), torch.softmax(tensor, -1))
+    gradients = []
+    for softmax in (k.softmax, lambda t: torch.softmax(t, -1)):
+        leaf = tensor.clone().requires_grad_()
+        (softmax(leaf) ** 2).sum().backward()
+        gradients.append(leaf.grad)
+    torch.testing.assert_close(*gradients)
+
+
 def main() -> None:
     assert sys.platform == "win32"
+    run_readme()
+    use_kernels()
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:  # nobody removes a loaded DLL
         built = Path(temporary) / "built"
@@ -49,7 +90,8 @@ def main() -> None:
         shutil.copy(library, moved)
         np.testing.assert_array_equal(kernpack.load(moved).scale(x), 2 * x)
     refused(lambda: kernpack.load("missing.dll"), FileNotFoundError, "missing.dll")
-    print(f"kernpack {kernpack.__version__} with NumPy {np.__version__} on {sys.version.split()[0]}: as expected")
+    versions = f"NumPy {np.__version__} and torch {torch.__version__} on {sys.version.split()[0]}"
+    print(f"kernpack {kernpack.__version__} with {versions}: as expected")
 
 
 if __name__ == "__main__":

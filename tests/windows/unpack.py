@@ -10,6 +10,12 @@ from pathlib import Path
 
 _UNUSABLE = "_wmi.pyd"  # Wine lacks a function that it imports (VariantToString); platform.py does without the module
 
+# shutil.copy2 then copies as on other systems: Wine 8 ends a process that calls the function of Windows.
+_AT_START = """import _winapi
+
+del _winapi.CopyFile2
+"""
+
 
 def unpack(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as outer:
@@ -25,6 +31,7 @@ def unpack(archive: Path, folder: Path) -> None:
             zipfile.ZipFile(io.BytesIO(inner.read(entry))).extractall(folder / "Lib")
         else:
             (folder / file).write_bytes(inner.read(entry))
+    (folder / "Lib" / "sitecustomize.py").write_text(_AT_START)
 
 
 if __name__ == "__main__":

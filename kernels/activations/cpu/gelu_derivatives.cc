@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/cpu/constants.h"
 #include "common/cpu/values.h"
 
 namespace kk {
@@ -16,7 +17,7 @@ struct Slopes {
 Slopes ErfSlopes(double x) {
   const double bounded = std::min(std::max(x, -40.0), 40.0);
   const double phi = std::exp(bounded * bounded * -0.5) * 0.39894228040143267794;
-  return {0.5 * std::erfc(-bounded * M_SQRT1_2) + bounded * phi, (2 - bounded * bounded) * phi};
+  return {0.5 * std::erfc(-bounded * kSqrtHalf) + bounded * phi, (2 - bounded * bounded) * phi};
 }
 
 // With v = a x + b x^3, s = 1 / (1 + exp(-v)) and q = s' / v' = s (1 - s): f' = s + x q v',

@@ -103,8 +103,8 @@ inline VU Bf16Pairs(VF low, VF high) {
 #if defined(__AVX512BF16__)
   const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh((__m512)high, (__m512)low);
   typedef uint16_t Halves __attribute__((vector_size(64)));
-  return (VU)__builtin_shuffle((Halves)halves, Halves{0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
-                                                      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+  return (VU)__builtin_shufflevector((Halves)halves, (Halves)halves, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
+                                     23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 #else
   const auto rounded = [](VF v) {
     const VU bits = (VU)v;

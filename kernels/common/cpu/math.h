@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "constants.h"
 #include "types.h"
 #include "vec.h"
 
@@ -97,7 +98,7 @@ template <>
 struct NormalTail<double> {
   static constexpr double kEnd = 39;
   static VD At(VD a) {
-    for (int i = 0; i < kBytes / 8; ++i) a[i] = 0.5 * std::erfc(a[i] * M_SQRT1_2);
+    for (int i = 0; i < kBytes / 8; ++i) a[i] = 0.5 * std::erfc(a[i] * kSqrtHalf);
     return a;
   }
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/cpu/constants.h"
+
 namespace kk {
 namespace {
 
@@ -16,7 +18,7 @@ double Activated(Activation activation, double x) {
     case Activation::kSilu:
       return x / (1 + std::exp(-x));
     case Activation::kGelu:
-      return x * 0.5 * std::erfc(-x * M_SQRT1_2);
+      return x * 0.5 * std::erfc(-x * kSqrtHalf);
     case Activation::kGeluTanh:
       return x * 0.5 * (1 + std::tanh(kTanhScale * (x + kTanhCube * x * x * x)));
     default:
@@ -33,7 +35,7 @@ double Slope(Activation activation, double x) {
       return s * (1 + x * (1 - s));
     }
     case Activation::kGelu:
-      return 0.5 * std::erfc(-x * M_SQRT1_2) + x * std::exp(-0.5 * x * x) * 0.5 * kTanhScale;
+      return 0.5 * std::erfc(-x * kSqrtHalf) + x * std::exp(-0.5 * x * x) * 0.5 * kTanhScale;
     case Activation::kGeluTanh: {
       const double t = std::tanh(kTanhScale * (x + kTanhCube * x * x * x));
       return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kTanhScale * (1 + 3 * kTanhCube * x * x);

@@ -8,6 +8,7 @@ from pathlib import Path
 import kernpack
 import kernpack_sdk
 import pytest
+from support import c_modules
 
 HERE = Path(__file__).parent
 
@@ -24,7 +25,7 @@ def planted_state() -> kernpack.Module:
 
 @pytest.fixture(scope="session")
 def planted_c(tmp_path_factory: pytest.TempPathFactory) -> kernpack.Module:
-    built = tmp_path_factory.mktemp("planted") / "planted_c.so"
-    command = ["cc", "-std=c99", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{kernpack_sdk.include_dir()}"]
+    built = tmp_path_factory.mktemp("planted") / f"planted_c{c_modules.SUFFIX}"
+    command = [*c_modules.command(), "-std=c99", "-O1", f"-I{kernpack_sdk.include_dir()}"]
     subprocess.run([*command, str(HERE / "planted.c"), "-o", str(built)], check=True)
     return kernpack.load(str(built))

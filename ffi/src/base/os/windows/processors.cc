@@ -34,8 +34,13 @@ int64_t CountPreemptions() noexcept { return -1; }
 void Placement::KeepOffCaller(std::thread&) noexcept {}
 void Placement::Restore() noexcept {}
 
-// A process has them where Windows saves them (XCR0), which is looked at before.
-bool AskForTiles() noexcept { return true; }
+// Windows 11 and Server 2022 have the function. Without the call, the first instruction on a tile ends the process.
+bool AskForTiles() noexcept {
+  using Enable = BOOL(WINAPI*)(DWORD64 features);
+  constexpr DWORD64 kTileData = DWORD64{1} << 18;
+  const auto enable = FindKernelFunction<Enable>("EnableProcessOptionalXStateFeatures");
+  return enable != nullptr && enable(kTileData) != 0;
+}
 
 std::string GetProcessorName() {
   wchar_t name[256];

@@ -1,4 +1,4 @@
-// Texts between UTF-8, which the host uses, and Windows' wide characters.
+// <windows.h> and small helpers: texts between UTF-8, which the host uses, and wide characters; handles; functions of newer versions.
 #ifndef KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
 #define KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
 
@@ -48,6 +48,12 @@ inline std::string ErrorText(DWORD error) {
   while (size > 0 && (text[size - 1] == L'\n' || text[size - 1] == L'\r' || text[size - 1] == L'.')) --size;
   const std::string number = "error " + std::to_string(error);
   return size == 0 ? number : Utf8({text, size}) + " (" + number + ")";
+}
+
+// A function of kernel32.dll that not every version of Windows has; null where it is missing.
+template <class Function>
+Function FindKernelFunction(const char* name) {
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"kernel32.dll"), name)));
 }
 
 // A handle that closes itself.

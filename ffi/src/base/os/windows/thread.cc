@@ -17,14 +17,9 @@ constexpr int kMostValues = 64;
 constinit AtEnd g_ends[kMostValues];
 constinit std::atomic<int> g_values{0};
 
+// Windows 10 has them since 1607.
 using GetDescription = HRESULT(WINAPI*)(HANDLE thread, PWSTR* text);
 using SetDescription = HRESULT(WINAPI*)(HANDLE thread, PCWSTR text);
-
-// Windows 10 has them since 1607.
-template <class Function>
-Function OfKernel(const char* name) {
-  return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"kernel32.dll"), name)));
-}
 
 void EndThread() {
   // A function may set another value, as with pthreads.
@@ -65,7 +60,7 @@ uintptr_t GetThreadIdentity() noexcept { return GetCurrentThreadId(); }
 int64_t GetThreadNumber() noexcept { return GetCurrentThreadId(); }
 
 std::string GetThreadName() {
-  static const auto get = OfKernel<GetDescription>("GetThreadDescription");
+  static const auto get = FindKernelFunction<GetDescription>("GetThreadDescription");
   PWSTR text = nullptr;
   if (get == nullptr || get(GetCurrentThread(), &text) < 0 || text == nullptr) return {};
   std::string name = Utf8(text);
@@ -74,7 +69,7 @@ std::string GetThreadName() {
 }
 
 void NameThread(const char* name) noexcept try {
-  static const auto set = OfKernel<SetDescription>("SetThreadDescription");
+  static const auto set = FindKernelFunction<SetDescription>("SetThreadDescription");
   if (set != nullptr) set(GetCurrentThread(), Wide(name).c_str());
 } catch (...) {
   // no memory for a name: the thread goes without
