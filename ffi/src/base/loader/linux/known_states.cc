@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -43,20 +44,25 @@ std::string Check(std::string_view words) {
 // The last sound line of the state: what was written later counts.
 bool Search(const Lines& lines, const std::string& state, std::string* text) {
   const std::string_view content = lines.content;
-  const std::string begin = "\n" + state + " ";
-  bool found = false;
-  for (size_t at = 0; at < content.size(); at += begin.size()) {
-    const void* line = memmem(content.data() + at, content.size() - at, begin.data(), begin.size());
-    if (line == nullptr) break;
-    at = static_cast<size_t>(static_cast<const char*>(line) - content.data());
-    const size_t end = content.find('\n', at + 1);
-    if (end == std::string_view::npos || end - at <= begin.size() + kCheckDigits) continue;
-    const std::string_view words = content.substr(at + 1, end - at - 2 - kCheckDigits);
-    if (content.substr(end - kCheckDigits, kCheckDigits) != Check(words)) continue;
-    text->assign(words.substr(state.size() + 1));
-    found = true;
+  const auto mark_before = [content](size_t end) {
+    const void* found = memrchr(content.data(), '\n', end);
+    return found == nullptr ? content.npos : static_cast<size_t>(static_cast<const char*>(found) - content.data());
+  };
+  // A line that is being written has no end.
+  size_t end = mark_before(content.size());
+  while (end != content.npos && end != 0) {
+    const size_t mark = mark_before(end);
+    if (mark == content.npos) break;
+    const std::string_view line = content.substr(mark + 1, end - mark - 1);
+    end = mark;
+    if (line.size() <= state.size() + 1 + kCheckDigits || !line.starts_with(state) || line[state.size()] != ' ')
+      continue;
+    const std::string_view words = line.substr(0, line.size() - 1 - kCheckDigits);
+    if (line.substr(line.size() - kCheckDigits) != Check(words)) continue;
+    text->assign(words.substr(std::min(words.size(), state.size() + 1)));
+    return true;
   }
-  return found;
+  return false;
 }
 
 bool IsOurs(const struct stat& info) {
