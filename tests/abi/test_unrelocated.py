@@ -15,6 +15,8 @@ from typing import TypeVar
 import pytest
 from kernpack_sdk import hosts, table, unrelocate
 from kernpack_sdk.audit import Image, tables, unrelocated
+from kernpack_sdk.slim.choice import Choice
+from kernpack_sdk.slim.file import slim
 from support import host
 
 SOURCE = r"""
@@ -155,6 +157,16 @@ def test_a_module_for_aarch64(tmp_path: Path) -> None:
     assert len(table.read(path)) == 56
     assert table.read(path) == in_order(table.read(built))
     assert relocations(path) < 20 < 100 < relocations(built)
+
+
+def test_without_debug_sections_it_is_what_it_was(tmp_path: Path) -> None:
+    """As `kernpack slim` writes a file: its sections lie elsewhere in it, at the addresses that they had."""
+    path, slimmed = compile_in(tmp_path, "whole", "-g"), tmp_path / "slimmed.so"
+    assert unrelocate.write(path) > 100
+    saved = slim(path, Choice(("90",)), slimmed).saved
+    assert [each.kind for each in saved] == ["debug sections"]
+    assert slimmed.stat().st_size < path.stat().st_size
+    assert described(slimmed) == described(path)
 
 
 @pytest.mark.parametrize("what", ["plain.name", "plain.call", "typed.info", "typed.signature", "typed.doc", "more.attributes",
