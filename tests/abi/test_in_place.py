@@ -68,6 +68,14 @@ def installed(compile_fake: Compile, site: Path, name: str, *, settled: bool = F
     return path
 
 
+def require_lock(path: Path, lock: Path) -> dict[str, str]:
+    """Writes a lock with the file, and says it in the environment of a process."""
+    digest = record_line("", path.read_bytes()).split(",")[1]
+    wheel = f'{{"name": "some-kernels", "version": "1.0", "abi": 1, "platforms": [], "files": {{"a.so": "{digest}"}}}}'
+    lock.write_text(f'{{"kernpack_lock": 1, "wheels": [{wheel}]}}')
+    return {"KERNPACK_REQUIRE_LOCK": str(lock)}
+
+
 def test_no_copy_is_made(compile_fake: Compile, tmp_path: Path, cache: Path) -> None:
     path = installed(compile_fake, tmp_path / "site", "lies", settled=True)
     for _ in ("first", "known"):
@@ -82,17 +90,40 @@ def test_no_copy_is_made(compile_fake: Compile, tmp_path: Path, cache: Path) -> 
 def test_a_file_installed_a_moment_ago(lock: bool, compile_fake: Compile, tmp_path: Path, cache: Path) -> None:
     """Its times don't tell a change from the other yet. With a lock, the bytes that were hashed must be those that run: a copy."""
     path = installed(compile_fake, tmp_path / "site", "moment")
-    environment = {}
-    if lock:
-        digest = record_line("", path.read_bytes()).split(",")[1]
-        wheel = (
-            f'{{"name": "some-kernels", "version": "1.0", "abi": 1, "platforms": [], "files": {{"a.so": "{digest}"}}}}'
-        )
-        (tmp_path / "lock").write_text(f'{{"kernpack_lock": 1, "wheels": [{wheel}]}}')
-        environment["KERNPACK_REQUIRE_LOCK"] = str(tmp_path / "lock")
+    environment = require_lock(path, tmp_path / "lock") if lock else {}
     assert in_child("import pathlib; pathlib.Path(files[0]).touch()\n" + LOAD, cache, path, **environment) == (
         "moment False" if lock else "moment True"
     )
+
+
+def test_nothing_is_written_down_where_a_lock_is_required(compile_fake: Compile, tmp_path: Path, cache: Path) -> None:
+    path = installed(compile_fake, tmp_path / "site", "locked", settled=True)
+    assert in_child(LOAD, cache, path, **require_lock(path, tmp_path / "lock")) == "locked True"
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize("change", ["link", "move"])
+def test_the_record_of_the_folder_that_a_path_leads_to_now(
+    change: str, compile_fake: Compile, tmp_path: Path, cache: Path
+) -> None:
+    """A process that has followed a path once follows it anew when it leads elsewhere."""
+    first = installed(compile_fake, tmp_path / "first", "first")
+    second = installed(compile_fake, tmp_path / "second", "second")
+    changed = second.with_name("first.so")
+    second.rename(changed)
+    record = tmp_path / "second" / "some_kernels-1.0.dist-info" / "RECORD"
+    record.write_text(record.read_text().replace("second.so", "first.so").replace("sha256=", "sha256=x"))
+    asked = tmp_path / "now"
+    asked.symlink_to(tmp_path / "first")
+    moves = {
+        "link": "os.remove(files[2]); os.symlink(files[1], files[2])",
+        "move": "os.rename(files[3], files[3] + '.old'); os.rename(files[1], files[3])",
+    }
+    code = LOAD + moves[change] + "\nprint(answer(files[0]))"
+    file = asked / first.relative_to(tmp_path / "first")
+    told = in_child(code, cache, file, tmp_path / "second", asked, tmp_path / "first").splitlines()
+    assert told[0] == "first False"  # it is mapped under its own name
+    assert "isn't the file that some-kernels 1.0 installed" in told[1]
 
 
 @pytest.mark.parametrize("whose", ["file", "folder", "asked", "unlisted", "unverified"])

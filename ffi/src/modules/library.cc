@@ -172,8 +172,9 @@ int LoadLibraryFile(const char* path, uint32_t flags, LoadedFile* out) {
   if (record.Verify(digest, &out->verified) != 0 || VerifyAgainstLock("kernpack.load", path, digest) != 0) return -1;
   out->remember = true;
   if (!(out->library = Leaked<Libraries>().Find(digest)) && LoadNew(path, flags, file, digest, out) != 0) return -1;
-  // Nothing is remembered of a file whose content nobody has read, or that LoadKnown couldn't load.
-  out->remember = out->remember && source != KnownBy::kRecord && out->library->symbols.has_query;
+  // Nothing is remembered of a file whose content nobody has read, or that LoadKnown couldn't load; nor where a lock is required: nobody
+  // asks there.
+  out->remember = out->remember && source != KnownBy::kRecord && out->library->symbols.has_query && !LockIsRequired();
   return 0;
 }
 

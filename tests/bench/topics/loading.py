@@ -119,10 +119,11 @@ def _row(
                 content = module.read_bytes() + f"copy {copy} in {folder}".encode()
                 (folder / f"{side}{copy}.so").write_bytes(content)
         _list(folder)
+        lock = _write_lock(folder)
         time.sleep(2.1)  # the times of a file say nothing before they are two seconds old
         if before:
             _load_in_another_process(sorted(folder.glob("ours*.so")))
-        with _required_lock(folder) if locked else nullcontext():
+        with _required(lock) if locked else nullcontext():
             for copy in range(copies):
                 for side, load in loaders.items():
                     path = folder / f"{side}{copy}.so"
@@ -229,13 +230,18 @@ def _fresh_processes(smallest: tuple[Path, Path], count: int) -> list[Row]:
     return [timed_row("loading", "import and load in a fresh process", sides, 1.0, unit="ms")]
 
 
-@contextmanager
-def _required_lock(folder: Path) -> Iterator[None]:
-    """A lock as large as that of the kernel wheels of a machine: our files, and 300 others."""
+def _write_lock(folder: Path) -> Path:
+    """As large as that of the kernel wheels of a machine: our files, and 300 others."""
     files = {path.name: _lock.digest_text(path.read_bytes()) for path in sorted(folder.glob("ours*.so"))}
     files |= {f"other/file{i}.py": _lock.digest_text(str(i).encode()) for i in range(300)}
-    _lock.write(folder / "kernpack.lock", [_lock.Wheel("ours", "1.0", 1, (), files)])
-    os.environ[_lock.VARIABLE] = str(folder / "kernpack.lock")
+    lock = folder / "kernpack.lock"
+    _lock.write(lock, [_lock.Wheel("ours", "1.0", 1, (), files)])
+    return lock
+
+
+@contextmanager
+def _required(lock: Path) -> Iterator[None]:
+    os.environ[_lock.VARIABLE] = str(lock)
     try:
         yield
     finally:

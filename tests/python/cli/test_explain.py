@@ -151,6 +151,7 @@ def test_strides_of_sizes_of_1_and_of_empty_tensors_are_contiguous(command, path
         (["norm"], "expected NAME.op, as in kernpack_kernels.softmax or ./my.so.op, got 'norm'"),
         (["no_such_package.op"], "no package 'no_such_package' is installed"),
         (["{}.nrom"], "has no function 'nrom'; did you mean 'norm'?"),
+        (["{}.zzz"], "has no function 'zzz'; it has glue, grow, norm\n"),
         (["{}.norm", "f32[2,8]"], "norm: missing argument 'w'; write it as in the contract: f32[4,8], 3, ..."),
         (["{}.norm", "f33[2]"], "no dtype 'f33'; expected f32, f64, f16, bf16, i32, i64, u8, bool, ..."),
         (["{}.norm", "f32[2]", "f32[2]", "f32[2]"], "norm: takes 2 positional arguments, got one more: f32[2]"),
@@ -165,3 +166,11 @@ def test_a_mistaken_command_line_says_what_was_expected(command, path: str, word
     assert done.returncode == (2 if said.startswith(("expected NAME.op", "no dtype", "'")) else 1)
     assert said in done.stderr
     assert done.stderr.startswith("kernpack explain: ")
+
+
+def test_thousands_of_functions_are_not_listed() -> None:
+    from kernpack._cli.explain import _listed
+
+    said = _listed([f"f{i}" for i in range(10_000)])
+    assert said.startswith("f0, f1, f10, f100,")
+    assert said.endswith(", f1023 and 9,970 more")

@@ -68,9 +68,14 @@ def _find(name: str, arguments: Sequence[str]) -> tuple[Module, FunctionInfo]:
     module = kernpack.load(source)
     if function not in module.functions:
         names = list(module.functions)
-        hint = did_you_mean(function, names) or f"; it has {', '.join(sorted(names))}"
+        hint = did_you_mean(function, names) or f"; it has {_listed(names)}"
         raise ValueError(f"'{source}' has no function '{function}'{hint}")
     return module, module.functions[function]
+
+
+def _listed(names: Sequence[str], most: int = 30) -> str:
+    shown = ", ".join(sorted(names)[:most])
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
 def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:

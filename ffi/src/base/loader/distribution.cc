@@ -50,9 +50,8 @@ std::string Normal(std::string_view name) {
   return text;
 }
 
-bool IsCalled(const std::string& info, const std::string& normal_name) {
-  return Normal(std::string_view(info).substr(0, info.find('-'))) == normal_name;
-}
+// Of the distribution whose metadata folder has that name.
+std::string NormalName(const std::string& info) { return Normal(std::string_view(info).substr(0, info.find('-'))); }
 
 bool IsObject(std::string_view line) { return line.find(os::kLibrarySuffix) != std::string_view::npos; }
 
@@ -65,6 +64,11 @@ bool IsSettled(const os::Stamp& state) {
 bool IsUnchanged(const os::Stamp& now, const os::Stamp& before) {
   return now.device == before.device && now.number == before.number && now.size == before.size &&
          now.written == before.written;
+}
+
+// Nor has it been moved.
+bool IsUntouched(const os::Stamp& now, const os::Stamp& before) {
+  return IsUnchanged(now, before) && now.changed == before.changed;
 }
 
 // The RECORD of a distribution.
@@ -81,7 +85,10 @@ class Folder {
  public:
   // Of a folder in this state; `settled`: its times tell every later change.
   Folder(std::string path, const os::Stamp& state, bool settled)
-      : path_(std::move(path)), state_(state), settled_(settled), infos_(os::ListNames(path_, kInfo)) {}
+      : path_(std::move(path)), state_(state), settled_(settled), infos_(os::ListNames(path_, kInfo)) {
+    names_.reserve(infos_.size());
+    for (const std::string& info : infos_) names_.push_back(NormalName(info));
+  }
 
   bool IsStill(const os::Stamp& now) const { return settled_ && IsUnchanged(now, state_); }
 
@@ -91,8 +98,8 @@ class Folder {
   // package. An installer that was interrupted may have left an older version's, so there may be several.
   void Find(const std::string& inside, std::vector<Listing>* out) {
     const std::string likely = Normal(std::string_view(inside).substr(0, inside.find_first_of("/.")));
-    for (const std::string& info : infos_) {
-      if (IsCalled(info, likely)) Consider(info, inside, out);
+    for (size_t i = 0; i < infos_.size(); ++i) {
+      if (names_[i] == likely) Consider(infos_[i], inside, out);
     }
     if (!out->empty()) return;
     const bool is_object = IsObject(inside);
@@ -126,9 +133,7 @@ class Folder {
       last_ = {};
       return last_;
     }
-    if (last_.settled && last_.info == info && IsUnchanged(now, last_.state) && now.changed == last_.state.changed) {
-      return last_;
-    }
+    if (last_.settled && last_.info == info && IsUntouched(now, last_.state)) return last_;
     last_ = {info, now, IsSettled(now), false, os::ReadText(path)};
     last_.by_conda = os::ReadText(path_ + "/" + info + "/INSTALLER").starts_with("conda");
     return last_;
@@ -150,26 +155,52 @@ class Folder {
   os::Stamp state_;
   bool settled_;
   std::vector<std::string> infos_;
+  std::vector<std::string> names_;  // normal ones, of the distributions
   RecordFile last_;
   std::vector<std::string> objects_;  // of each RECORD, the lines that name shared objects; empty until asked for
+};
+
+// A folder that somebody named, and where it really is.
+struct Place {
+  os::Stamp state;
+  std::string real;
 };
 
 // The folders from which files were loaded, with their distributions.
 struct Folders {
   ForkMutex mutex{LockRank::kNames};
   std::unordered_map<std::string, Folder> by_path;
+  std::unordered_map<std::string, Place> places;  // by the name that was given
 };
+
+constexpr size_t kMostFolders = 64;
+
+// Where the folder really is, and its state; empty where there is none. With the lock held. Following every link of a path takes
+// longer than two questions for the folder's state, which changes when it is moved.
+std::string FindPlace(const std::string& named, os::Stamp* state) {
+  auto& places = Leaked<Folders>().places;
+  if (!os::GetStamp(named.c_str(), state)) return {};
+  const auto known = places.find(named);
+  if (known != places.end() && IsUntouched(*state, known->second.state)) {
+    const std::string& real = known->second.real;
+    os::Stamp there;
+    if (real == named || (os::GetStamp(real.c_str(), &there) && IsUntouched(there, *state))) return real;
+  }
+  std::string real = os::GetRealPath(named.c_str());
+  if (places.size() >= kMostFolders) places.clear();
+  if (!real.empty()) places.insert_or_assign(named, Place{*state, real});
+  return real;
+}
 
 // With the lock held, as long as the folder is in use.
 Folder& FolderAt(const std::string& path, const os::Stamp& now) {
-  constexpr size_t kMost = 64;
   constexpr int64_t kSettling = 2'000'000'000;
   auto& folders = Leaked<Folders>().by_path;
   if (const auto found = folders.find(path); found != folders.end()) {
     if (found->second.IsStill(now)) return found->second;
     folders.erase(found);
   }
-  if (folders.size() >= kMost) folders.clear();
+  if (folders.size() >= kMostFolders) folders.clear();
   return folders.emplace(path, Folder(path, now, os::GetNow() - now.written > kSettling)).first->second;
 }
 
@@ -178,13 +209,13 @@ std::vector<Listing> FindListings(const char* path) {
   const std::string asked(path);
   std::string inside(os::FileName(asked));
   const size_t before = asked.size() - inside.size();
-  std::string place = os::GetRealPath(before == 0 ? "." : asked.substr(0, std::max<size_t>(before - 1, 1)).c_str());
   std::vector<Listing> found;
-  if (place.empty()) return found;
   const std::lock_guard lock(Leaked<Folders>().mutex);
+  os::Stamp now;
+  std::string place = FindPlace(before == 0 ? "." : asked.substr(0, std::max<size_t>(before - 1, 1)), &now);
+  if (place.empty()) return found;
   for (int i = 0; i < kDeepest; ++i) {
-    os::Stamp now;
-    if (!os::GetStamp(place.c_str(), &now)) break;
+    if (i != 0 && !os::GetStamp(place.c_str(), &now)) break;
     Folder& listed = FolderAt(place, now);
     listed.Find(inside, &found);
     if (!found.empty() || !listed.empty() || place == "/") break;  // this is where distributions were installed
@@ -204,7 +235,7 @@ constexpr const char* kVerifyVariable = "KERNPACK_VERIFY";
 std::string InstalledVersion(const std::string& folder, const std::string& name) {
   for (const std::string& info : os::ListNames(folder, kInfo)) {
     const size_t dash = info.find('-');
-    if (dash == std::string::npos || !IsCalled(info, Normal(name))) continue;
+    if (dash == std::string::npos || NormalName(info) != Normal(name)) continue;
     return info.substr(dash + 1, info.size() - kInfo.size() - dash - 1);
   }
   return {};

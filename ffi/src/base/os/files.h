@@ -19,7 +19,7 @@ struct Stamp {
 };
 // False where there is nothing.
 bool GetStamp(const char* path, Stamp* out) noexcept;
-// As the times of files count; whole seconds on Linux.
+// As the times of files count.
 int64_t GetNow() noexcept;
 
 // All of a small file; empty where there is none, or it can't be read.

@@ -44,13 +44,6 @@ std::string Root() {
   return under("HOME", "/.cache/kernpack/modules");
 }
 
-// Nobody else can write below such a folder.
-bool IsOurFolder(const std::string& path) {
-  struct stat found;
-  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
-         (found.st_mode & 0777) == 0700;
-}
-
 bool IsOurFile(const std::string& path, struct stat* found) {
   return lstat(path.c_str(), found) == 0 && S_ISREG(found->st_mode) && found->st_uid == geteuid() &&
          (found->st_mode & 022) == 0;
@@ -172,6 +165,12 @@ std::string FileName(const char* path) {
 
 }  // namespace
 
+bool IsOurFolder(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+         (found.st_mode & 0777) == 0700;
+}
+
 std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest) {
   const std::string root = Root();
   if (root.empty() || !(IsOurFolder(root) || MakeFolder(root)) || !MakeFolder(root + "/" + digest)) return {};
@@ -243,18 +242,18 @@ std::string WarmName(const std::string& root, const char* path) {
 bool Recall(const char* path, const FileState& state, Known* out, std::string* opened) {
   const std::string root = Root();
   const std::string index = state.settled ? IndexName(root) : std::string();
-  if (index.empty() || state.text.empty() || !IsOurFolder(root)) return false;
+  if (index.empty() || state.text.empty()) return false;
   static constinit std::atomic<bool> dropped{false};
-  if (!dropped.exchange(true, std::memory_order_relaxed)) DropUnfinished(root);
+  if (!dropped.exchange(true, std::memory_order_relaxed) && IsOurFolder(root)) DropUnfinished(root);
   std::string text;
-  if (!FindState(index, state.text, &text) || !ReadText(text, out)) return false;
+  if (!FindState(root, index, state.text, &text) || !ReadText(text, out)) return false;
   if (out->in_place) {
     *opened = path;
     return state.guarded && !host::CopyIsWanted();
   }
   *opened = root + "/" + out->digest + "/" + FileName(path);
   struct stat found;
-  return IsOurFile(*opened, &found);
+  return IsOurFolder(root) && IsOurFile(*opened, &found);
 }
 
 void Remember(const char* path, const FileState& state, const Known& known) {

@@ -13,6 +13,9 @@
 
 namespace kernpack::platform {
 
+// True if nobody else can write below the folder.
+bool IsOurFolder(const std::string& path);
+
 // The path of a copy of `content`, which has that digest; made where there is none. `name`: the file's, without folders.
 // Empty where nothing can be kept.
 std::string KeepCopy(const std::string& name, std::span<const char> content, const std::string& digest);

@@ -10,16 +10,24 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "base/fork.h"
 #include "base/hash.h"
 #include "base/leaked.h"
+#include "base/loader/linux/file_cache.h"
 
 namespace kernpack::platform {
 namespace {
 
 constexpr off_t kFull = 1 << 17;  // bytes, after which the file is begun anew
+
+// A line of the file, without its end.
+struct Line {
+  uint64_t hash;  // of the state
+  size_t begin, size;
+};
 
 // The file as this process read it last.
 struct Lines {
@@ -28,6 +36,8 @@ struct Lines {
   dev_t device = 0;
   ino_t number = 0;
   std::string content;
+  std::vector<Line> list;
+  size_t listed = 0;  // bytes of the content
   std::string missing;  // the state that was looked for last, and isn't there
 };
 
@@ -40,23 +50,32 @@ std::string Check(std::string_view words) {
   return std::string(kCheckDigits - written, '0').append(digits, written);
 }
 
-// The last sound line of the state: what was written later counts.
-bool Search(const Lines& lines, const std::string& state, std::string* text) {
-  const std::string_view content = lines.content;
-  const std::string begin = "\n" + state + " ";
-  bool found = false;
-  for (size_t at = 0; at < content.size(); at += begin.size()) {
-    const void* line = memmem(content.data() + at, content.size() - at, begin.data(), begin.size());
-    if (line == nullptr) break;
-    at = static_cast<size_t>(static_cast<const char*>(line) - content.data());
-    const size_t end = content.find('\n', at + 1);
-    if (end == std::string_view::npos || end - at <= begin.size() + kCheckDigits) continue;
-    const std::string_view words = content.substr(at + 1, end - at - 2 - kCheckDigits);
-    if (content.substr(end - kCheckDigits, kCheckDigits) != Check(words)) continue;
-    text->assign(words.substr(state.size() + 1));
-    found = true;
+// A line that is being written has no end.
+void ListNewLines(Lines* lines) {
+  const std::string_view content = lines->content;
+  while (lines->listed < content.size()) {
+    const std::string_view rest = content.substr(lines->listed);
+    const size_t end = rest.find('\n');
+    if (end == rest.npos) return;
+    const size_t state = rest.substr(0, end).find(' ');
+    if (state != rest.npos) lines->list.push_back({host::HashText(rest.substr(0, state)), lines->listed, end});
+    lines->listed += end + 1;
   }
-  return found;
+}
+
+// The last sound line of the state: what was written later counts.
+bool Search(Lines* lines, const std::string& state, std::string* text) {
+  ListNewLines(lines);
+  const uint64_t hash = host::HashText(state);
+  for (auto found = lines->list.rbegin(); found != lines->list.rend(); ++found) {
+    if (found->hash != hash || found->size <= state.size() + 1 + kCheckDigits) continue;
+    const std::string_view line(lines->content.data() + found->begin, found->size);
+    const std::string_view words = line.substr(0, line.size() - 1 - kCheckDigits);
+    if (!words.starts_with(state + " ") || line.substr(line.size() - kCheckDigits) != Check(words)) continue;
+    text->assign(words.substr(state.size() + 1));
+    return true;
+  }
+  return false;
 }
 
 bool IsOurs(const struct stat& info) {
@@ -71,6 +90,8 @@ void Forget(Lines* lines, const std::string& path) {
   lines->path = path;
   lines->missing.clear();
   lines->content.clear();
+  lines->list.clear();
+  lines->listed = 0;
   lines->device = 0;
   lines->number = 0;
 }
@@ -112,11 +133,12 @@ bool MayGrow(int fd, size_t size) {
 
 }  // namespace
 
-bool FindState(const std::string& path, const std::string& state, std::string* text) {
+bool FindState(const std::string& root, const std::string& path, const std::string& state, std::string* text) {
   Lines& lines = host::Leaked<Lines>();
   const std::lock_guard lock(lines.mutex);
   if (lines.path != path) Forget(&lines, path);
-  if (Search(lines, state, text) || (ReadOn(&lines) && Search(lines, state, text))) return true;
+  if (Search(&lines, state, text)) return true;
+  if (IsOurFolder(root) && ReadOn(&lines) && Search(&lines, state, text)) return true;
   lines.missing = state;
   return false;
 }
@@ -126,7 +148,7 @@ bool AddState(const std::string& path, const std::string& state, const std::stri
   const std::lock_guard lock(lines.mutex);
   if (lines.path != path) Forget(&lines, path);
   std::string known;
-  if (lines.missing != state && Search(lines, state, &known) && known == text) return true;
+  if (lines.missing != state && Search(&lines, state, &known) && known == text) return true;
   const std::string words = state + " " + text;
   errno = EINVAL;
   if (words.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) return false;

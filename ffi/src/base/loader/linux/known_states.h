@@ -6,9 +6,9 @@
 
 namespace kernpack::platform {
 
-// Finds what was written down last for the state, in the file at that path, whose folders only this user can write. False where there
-// is nothing.
-bool FindState(const std::string& path, const std::string& state, std::string* text);
+// Finds what was written down last for the state, in the file at that path below the folder `root`. What this process hasn't read yet is
+// read where nobody else can write below that folder. False where there is nothing.
+bool FindState(const std::string& root, const std::string& path, const std::string& state, std::string* text);
 
 // Writes it down; the file's folder exists. False where it can't be written; errno says why.
 bool AddState(const std::string& path, const std::string& state, const std::string& text);

@@ -36,7 +36,11 @@ bool GetStamp(const char* path, Stamp* out) noexcept {
   return true;
 }
 
-int64_t GetNow() noexcept { return time(nullptr) * kSecond; }
+int64_t GetNow() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
 
 std::string ReadText(const std::string& path) {
   const platform::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
