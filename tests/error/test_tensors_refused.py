@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 from callers import CALLERS, Arrays
 from capsules import Offer
 from kernpack._private import SETTING
+from support.optional import optional
 from support.refusal import refused
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+jax, jnp = optional("jax"), optional("jax.numpy")
 DIRECTLY = "cannot be given to a kernel directly"
 CONTIGUOUS = "pass a contiguous one (torch: x.contiguous(), NumPy: np.ascontiguousarray(x))"
 NO_PLAIN = (

@@ -32,7 +32,7 @@ from kernpack._private.torch.facts import torch_is_importing, torch_key_bits, to
 from kernpack._producers import empty_like_producer, export_dlpack, hand_to_producer
 from kernpack._suggest import did_you_mean
 from kernpack._tensor import tensor_copy, tensor_repr, tensor_to
-from kernpack._torch_questions import torch_has_tangent, torch_is_symbol, torch_is_traced, torch_refusal
+from kernpack._torch_questions import torch_has_mode, torch_has_tangent, torch_is_symbol, torch_is_traced, torch_refusal
 
 __all__ = [
     "describe_array",
@@ -68,6 +68,7 @@ __all__ = [
     "torch_has_tangent",
     "torch_is_importing",
     "torch_is_symbol",
+    "torch_has_mode",
     "torch_is_traced",
     "torch_key_bits",
     "torch_refusal",

@@ -69,6 +69,13 @@ def torch_is_traced() -> bool:
     return traced
 
 
+def torch_has_mode() -> bool:
+    """True if a dispatch mode of torch is active in this thread, such as FakeTensorMode: it would not see the call."""
+    from kernpack._private.torch.names import has_mode
+
+    return has_mode()
+
+
 def torch_is_symbol(kind: type) -> bool:
     """True if objects of this class stand for tensors or numbers of a program that torch traces."""
     torch = sys.modules["torch"]

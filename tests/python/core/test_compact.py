@@ -6,15 +6,15 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import kernpack
 import kernpack.torch
 import numpy as np
 import pytest
 import torch
 from support.host import INCLUDE
+from support.optional import optional
 
+jax, jnp = optional("jax"), optional("jax.numpy")
 SOURCE = r"""
 #include <cmath>
 

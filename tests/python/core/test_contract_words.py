@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import kernpack
-import kernpack.jax
 import numpy as np
 import pytest
 import torch
+from support.optional import optional
 
+jax, jnp = optional("jax"), optional("jax.numpy")
 SOURCE = r"""
 // Every stride[0]-th row, every stride[1]-th column.
 void every(kp::TensorView x, kp::ListView<int64_t> stride, kp::MutTensorView out) {
@@ -94,7 +93,7 @@ def test_a_traced_call_knows_their_shape(k: kernpack.Module) -> None:
     assert k.every(torch.empty(5, 7, device="meta"), [2, 3]).shape == (3, 3)
     assert jax.eval_shape(lambda x: k.every(x, [2, 3]), jnp.asarray(X)).shape == (3, 3)
     symbols = jax.ShapeDtypeStruct(jax.export.symbolic_shape("h, w"), jnp.float32)
-    exported = kernpack.jax.export(jax.jit(lambda x: k.every(x, [2, 3])))(symbols)
+    exported = optional("kernpack.jax").export(jax.jit(lambda x: k.every(x, [2, 3])))(symbols)
     np.testing.assert_array_equal(exported.call(jnp.asarray(X)), X[::2, ::3])
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import kernpack
-import kernpack.jax
 import kernpack.torch
 import numpy as np
 import pytest
 import torch
+from support.optional import optional
 from torch.func import vmap
 
+jax, jnp = optional("jax"), optional("jax.numpy")
 SOURCE = r"""
 // p -= lr * g, item by item; counts what it wrote.
 void sgd(kp::ListView<kp::MutTensorView> p, kp::ListView<kp::TensorView> g, double lr, kp::MutTensorView count) {

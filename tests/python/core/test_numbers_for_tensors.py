@@ -8,6 +8,7 @@ import kernpack
 import numpy as np
 import pytest
 import torch
+from kernpack._private import is_private_allowed
 
 X = np.arange(3, dtype=np.float32)
 
@@ -19,7 +20,9 @@ X = np.arange(3, dtype=np.float32)
 )
 def test_a_number_or_a_tensor_of_rank_0(k, by):
     y = k.shift(X, by)
-    assert type(y) is np.ndarray
+    # Without the hooks into torch, its operator is called (docs/private.md).
+    by_torch = isinstance(by, torch.Tensor) and not is_private_allowed("torch.watchers")
+    assert type(y) is (torch.Tensor if by_torch else np.ndarray)
     np.testing.assert_array_equal(y, X + np.float32(by))
 
 

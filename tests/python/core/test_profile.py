@@ -14,6 +14,7 @@ from pathlib import Path
 import kernpack
 import numpy as np
 import pytest
+from support.optional import optional
 
 
 def row(profile: kernpack.profile, function: str) -> dict:
@@ -159,9 +160,9 @@ def test_together_with_checks(k: kernpack.Module) -> None:
 
 
 def test_torch_and_jax_calls_are_seen(k: kernpack.Module) -> None:
-    import jax
-    import jax.numpy as jnp
     import torch
+
+    jax, jnp = optional("jax"), optional("jax.numpy")
 
     program = jax.jit(lambda x: k.scale(x))
     program(jnp.ones(4)).block_until_ready()
@@ -175,9 +176,7 @@ def test_torch_and_jax_calls_are_seen(k: kernpack.Module) -> None:
 
 
 def test_jax_profiler_names_operations(k: kernpack.Module, tmp_path: Path) -> None:
-    import jax
-    import jax.numpy as jnp
-
+    jax, jnp = optional("jax"), optional("jax.numpy")
     program = jax.jit(lambda x: k.scale(x) + 1)
     program(jnp.ones(4)).block_until_ready()
     with jax.profiler.trace(str(tmp_path), create_perfetto_trace=True):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import jax.numpy as jnp
 import kernpack
-import kernpack.jax
 import numpy as np
 import pytest
 import torch
 from kernpack import storage
 from producer import Producer
+from support.optional import optional
+
+jnp = optional("jax.numpy")
 
 
 def _frozen(values: Any = (0.0, 0.0, 0.0), dtype: Any = np.float32) -> np.ndarray:

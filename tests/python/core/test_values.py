@@ -8,6 +8,7 @@ import threading
 import kernpack
 import numpy as np
 import pytest
+from support.optional import optional
 
 
 @pytest.mark.parametrize(
@@ -78,15 +79,15 @@ def test_names_of_dtypes_that_numpy_and_torch_have():
 
 
 def test_dtypes_and_devices_in_every_spelling(k):
-    import jax.numpy as jnp
     import torch
 
-    for spelling in (np.dtype("f4"), np.float32, torch.float32, jnp.float32, kernpack.dtype("f32")):
+    for spelling in (np.dtype("f4"), np.float32, torch.float32, kernpack.dtype("f32")):
         assert k.echo(spelling) == kernpack.dtype("float32")
     for device in (torch.device("cpu"), kernpack.device("cpu", 0)):
         assert k.echo(device) == kernpack.device("cpu")
     assert str(kernpack.device("cuda", 1)) == "cuda:1"
     assert kernpack.device((2, 3)) == kernpack.device("cuda:3")
+    assert k.echo(optional("jax.numpy").float32) == kernpack.dtype("float32")
 
 
 def test_other_objects_pass_as_handles_without_a_leak(k):

@@ -1,12 +1,11 @@
 """The same tests under a CPU level below the machine's own, one process each: the level is read once."""
 
-import functools
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from processor_levels import LEVELS, chosen
 from support import forked
 
 HERE = Path(__file__).parent
@@ -50,28 +49,6 @@ PAIRS = (
 
 
 INTEGERS = ("test_linear.py", "test_batch_invariance.py")  # with a level for nothing else
-LEVELS = (
-    "x86-64-v2",
-    "x86-64-v3",
-    "x86-64-v3 -mattr=+avxvnni",
-    "x86-64-v4",
-    "x86-64-v4 -mattr=+avx512vnni",
-    "x86-64-v4 -mattr=+avx512vnni,+avx512bf16",
-)
-
-
-CHOSEN = """
-import kernpack
-for name, function in kernpack.load("kernpack_kernels").functions.items():
-    print(name, [each["target"] for each in function.variants if each["chosen"]])
-"""
-
-
-@functools.cache
-def chosen(**variables):
-    """Which variant of each op a process runs."""
-    command = [sys.executable, "-c", CHOSEN]
-    return subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("level", LEVELS)

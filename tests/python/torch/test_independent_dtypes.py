@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import kernpack
 import numpy as np
 import pytest
 import torch
+from support.optional import optional
 
+jax, jnp = optional("jax"), optional("jax.numpy")
 SOURCE = r"""
 // f(a value of x's type, a value of the weight's)
 template <class F>

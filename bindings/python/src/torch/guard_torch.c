@@ -131,6 +131,7 @@ static int Truth(PyObject* answer) {
 
 static const char kTraced[] =
     "torch traces this program (torch.jit.trace, torch.export), and what it cannot see would become a constant";
+static const char kMode[] = "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first";
 
 static int Divert(KpyCall* call, const char* why) { return kpy_divert(call, "torch", why); }
 
@@ -140,23 +141,25 @@ static int CanBeSeen(const KpyCall* call) {
          (KPY_PUBLISHED(call->function->torch_call) != NULL || kpy_has_hook("torch"));
 }
 
-/* Nobody can tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program. */
+/* The hooks can't tell who watches. An operator is seen by all of them; what isn't one is refused where torch records a program, or where
+   a mode is active. */
 static int GuardUnknown(KpyCall* call) {
-  PyObject* answer;
-  int traced;
+  int traced, moded;
   if (CanBeSeen(call))
     return Divert(call, "without the hooks, this call must go through torch's dispatcher (docs/private.md)");
-  answer = kpy_helper("torch_is_traced", NULL);
-  traced = Truth(answer);
+  traced = Truth(kpy_helper("torch_is_traced", NULL));
   if (traced < 0) return KPY_ERROR;
-  return traced ? Divert(call, kTraced) : KPY_OK;
+  if (traced) return Divert(call, kTraced);
+  moded = Truth(kpy_helper("torch_has_mode", NULL));
+  if (moded < 0) return KPY_ERROR;
+  return moded ? Divert(call, kMode) : KPY_OK;
 }
 
 /* The call is watched: by what, and whether that can be done without. */
 static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
   uint64_t keys = watchers->keys;
   if (keys & kpy_torch_mode_keys())
-    return Divert(call, "a torch dispatch mode is active (FakeTensorMode, TorchDispatchMode); leave it first");
+    return Divert(call, kMode);
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
   if (watchers->function_modes > 0 && kpy_has_hook("torch"))
     return Divert(call, "a torch function mode is active; leave it first");

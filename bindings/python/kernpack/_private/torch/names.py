@@ -64,6 +64,13 @@ def is_below_autograd() -> bool:
     return below
 
 
+def has_mode() -> bool:
+    """True if a dispatch mode is active in this thread, such as FakeTensorMode. Looked up here: only calls of functions without a signature
+    ask, and only without hooks."""
+    count: int = _in_torch("_C._len_torch_dispatch_stack")()
+    return count > 0
+
+
 def is_zero(tensor: torch.Tensor) -> bool:
     """True for a tangent or gradient of zeros without memory."""
     zero: bool = tensor._is_zerotensor()
