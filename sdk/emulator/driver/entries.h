@@ -62,6 +62,11 @@ struct MemAllocationProps {
     (void* map, TensorMapType type, unsigned rank, void* address, const unsigned long long* dims,                    \
      const unsigned long long* strides, const unsigned* box, const unsigned* steps, TensorMapInterleave interleave,  \
      TensorMapSwizzle swizzle, TensorMapPromotion promotion, TensorMapFill fill))                                    \
+  X(cuTensorMapEncodeIm2col, 12000,                                                                                  \
+    (void* map, TensorMapType type, unsigned rank, void* address, const unsigned long long* dims,                    \
+     const unsigned long long* strides, const int* lower, const int* upper, unsigned channels, unsigned pixels,      \
+     const unsigned* steps, TensorMapInterleave interleave, TensorMapSwizzle swizzle, TensorMapPromotion promotion,  \
+     TensorMapFill fill))                                                                                            \
   X(cuOccupancyMaxActiveClusters, 11070, (int* clusters, FunctionHandle function, const LaunchConfig* config))       \
   X(cuLaunchKernel, 4000,                                                                                            \
     (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "exec/access.h"
+#include "exec/block_scales.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/matrix_elements.h"
@@ -45,6 +46,7 @@ struct Operands {
   Element a, b, d;
   const uint32_t* registers[4];  // of D, A, B, C
   uint32_t counts[3];  // of D and C, A, B
+  const uint32_t* scales;  // NULL: there are none
 };
 
 Operands GetOperands(const Warp& warp, const Instruction& i) {
@@ -62,6 +64,7 @@ Operands GetOperands(const Warp& warp, const Instruction& i) {
   out.registers[1] = out.registers[0] + out.counts[0];
   out.registers[2] = out.registers[1] + out.counts[1];
   out.registers[3] = out.registers[2] + out.counts[2];
+  if (static_cast<MatrixKind>(i.variant) == MatrixKind::kScaled) out.scales = out.registers[3] + out.counts[0];
   return out;
 }
 
@@ -112,6 +115,7 @@ void Scatter(Warp& warp, const Instruction& i, const Operands& of, const double 
 void CarryTaint(Warp& warp, const Operands& of) {
   if (warp.taint.empty()) return;
   uint32_t rows = 0, columns = 0, elements[kMostRows] = {};
+  if (of.scales != nullptr) AddUnknownScales(warp, of.scales, &rows, &columns);
   for (uint32_t l = 0; l < kLanes; ++l) {
     for (uint32_t r = 0; r < of.counts[1]; ++r)
       rows |= (Tainted(warp, of.registers[1][r]) >> l & 1) << PlaceInA(of.rows, l, r, 0, 1).row;
@@ -187,6 +191,8 @@ void RunMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   if (MultiplyStrip(warp, of)) return CarryTaint(warp, of);
   Tile tile;
   Gather(warp, of, &tile);
+  tile.of_kind = static_cast<MatrixKind>(i.variant) != MatrixKind::kPlain;
+  if (of.scales != nullptr) ScaleTile(warp, i, of.scales, &tile);
   warp.block->program->rows->sum_tile(&tile, warp.block->launch->mma_order);
   CarryTaint(warp, of);
   Scatter(warp, i, of, tile.sums);
@@ -233,12 +239,18 @@ void RunLoadMatrix(Warp& warp, const Instruction& i, uint32_t mask) {
   for (uint32_t matrix = 0; matrix < i.count; ++matrix) {
     if (slots[matrix] == kNoOperand) continue;
     uint16_t rows[8][8];
-    for (uint32_t row = 0; row < 8; ++row) std::memcpy(rows[row], access.host[matrix * 8 + row], sizeof rows[row]);
+    for (uint32_t row = 0; row < 8; ++row) {
+      std::memcpy(rows[row], access.host[matrix * 8 + row], sizeof rows[row]);
+      if (i.bytes != 16) SpreadUnit(reinterpret_cast<uint8_t*>(rows[row]), i.bytes, 0);
+    }
     uint32_t unwritten = 0;
     for (uint32_t l = 0; access.unwritten != 0 && l < kLanes; ++l) {
       for (uint32_t half = 0; half < 2; ++half) {
-        const uint32_t row = GetRow(i, matrix, l, half), byte = GetByte(i, l, half);
-        const bool known = (access.unwritten >> row & 1) == 0 || AllWritten(written, access.address[row] + byte, 2);
+        // Two elements of 4 bits are in a byte, and of 6 bits in the two bytes from their first one on.
+        const uint32_t row = GetRow(i, matrix, l, half),
+                       byte = GetByte(i, l, half) * i.bytes / (i.bytes == 16 ? 16 : 8);
+        const bool known =
+            (access.unwritten >> row & 1) == 0 || AllWritten(written, access.address[row] + byte, i.bytes == 4 ? 1 : 2);
         unwritten |= uint32_t(!known) << l;
       }
     }

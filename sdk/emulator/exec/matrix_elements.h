@@ -10,6 +10,7 @@
 #ifndef KP_ISA
 #define KP_ISA Plain
 #endif
+#include "ops/few_bits.h"
 #include "ops/small_float.h"
 
 namespace kernpack::emulator {
@@ -36,9 +37,28 @@ void WithElement(Element element, F use) {
       return use([](uint32_t word, uint32_t i) { return Plain::E4m3::Read(static_cast<uint8_t>(word >> (8 * i))); });
     case Element::kE5m2:
       return use([](uint32_t word, uint32_t i) { return Plain::E5m2::Read(static_cast<uint8_t>(word >> (8 * i))); });
+    case Element::kE3m2:
+      return use([](uint32_t word, uint32_t i) { return Plain::E3m2::Read(word >> (8 * i)); });
+    case Element::kE2m3:
+      return use([](uint32_t word, uint32_t i) { return Plain::E2m3::Read(word >> (8 * i)); });
+    case Element::kE2m1:
+      return use([](uint32_t word, uint32_t i) { return Plain::E2m1::Read(word >> (8 * i + 2)); });
+    case Element::kE2m1Packed:
+      return use([](uint32_t word, uint32_t i) { return Plain::E2m1::Read(word >> (4 * i)); });
     case Element::kDouble:
       return;
   }
+}
+
+// 16 elements of 4 or 6 bits that are one after the other at the beginning of 16 bytes become the lower bits of a byte each, moved up by
+// `shift`: mma takes those of 4 bits in the middle of their bytes.
+inline void SpreadUnit(uint8_t* unit, uint32_t bits, uint32_t shift) {
+  uint8_t spread[16];
+  for (uint32_t e = 0; e < 16; ++e) {
+    const uint32_t at = e * bits, two = unit[at / 8] | uint32_t{unit[at / 8 + 1]} << 8;
+    spread[e] = static_cast<uint8_t>((two >> at % 8 & ((1U << bits) - 1)) << shift);
+  }
+  __builtin_memcpy(unit, spread, sizeof spread);
 }
 
 // Puts sum `number` of a lane, of type `element`, into its word of a register. Not of f64.

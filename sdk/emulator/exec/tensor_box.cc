@@ -8,6 +8,11 @@
 #include "exec/group_operand.h"
 
 namespace kernpack::emulator {
+namespace {
+
+constexpr uint32_t kGatheredRows = 4;
+
+}  // namespace
 
 TensorBox::TensorBox(Warp* warp, const Instruction& instruction, uint32_t lane)
     : warp_(*warp), instruction_(instruction), lane_(lane) {
@@ -21,24 +26,37 @@ TensorBox::TensorBox(Warp* warp, const Instruction& instruction, uint32_t lane)
   if (const std::string wrong = CheckTensorMap(map_); !wrong.empty()) stop(wrong);
   const uint32_t* const extra = warp->block->program->extra.data() + instruction.extra + 3 * kAddressWords;
   rank_ = extra[0];
+  mode_ = static_cast<TensorMode>(extra[1]);
+  const bool pixels = mode_ == TensorMode::kIm2col;
+  if (pixels != (map_.mode == TensorMode::kIm2col)) {
+    stop(pixels ? "of boxes; the instruction needs one of im2col (cuTensorMapEncodeIm2col)"
+                : "of im2col; the instruction needs one of boxes (cuTensorMapEncodeTiled)");
+  }
   if (map_.rank + 1U != rank_) stop(Text("of %u dimensions; the instruction is for %u", map_.rank + 1U, rank_));
   element_ = FindTensorElement(map_.element);
   bytes_ = element_->bytes;
-  for (uint32_t d = 0; d < rank_; ++d) {
-    at_[d] = static_cast<int32_t>(Words(*warp, extra[1 + d])[lane]);
-    // Without interleaving, elements of dimension 0 have no stride.
-    if (d == 0) map_.steps[0] = 1;
-    counts_[d] = (map_.boxes[d] + map_.steps[d] - 1) / map_.steps[d];
-    bytes_ *= counts_[d];
+  const uint32_t coordinates = mode_ == TensorMode::kGather ? 1 + kGatheredRows : rank_;
+  for (uint32_t d = 0; d < coordinates; ++d) at_[d] = static_cast<int32_t>(Words(*warp, extra[2 + d])[lane]);
+  // Without interleaving, elements of dimension 0 have no stride.
+  map_.steps[0] = 1;
+  if (pixels) {
+    for (uint32_t d = 1; d + 1 < rank_ && extra[2 + rank_] != kNoOperand; ++d)
+      offsets_[d] = static_cast<uint16_t>(Words(*warp, extra[1 + rank_ + d])[lane]);
+    counts_[0] = map_.boxes[0], counts_[1] = map_.boxes[1];
+  } else {
+    if (mode_ == TensorMode::kGather && map_.boxes[1] != 1)
+      stop(Text("whose box has %u rows; .tile::gather4 and .tile::scatter4 need 1", map_.boxes[1]));
+    for (uint32_t d = 0; d < rank_; ++d) counts_[d] = (map_.boxes[d] + map_.steps[d] - 1) / map_.steps[d];
+    if (mode_ == TensorMode::kGather) counts_[1] = kGatheredRows;
   }
+  for (uint32_t d = 0; d < rank_; ++d) bytes_ *= counts_[d];
 }
 
-TensorRow TensorBox::Row(uint32_t offset, const uint32_t* index) const {
+TensorRow TensorBox::Row(uint32_t offset, const int64_t* at) const {
   TensorRow row{offset, map_.address, 0, 0};
   for (uint32_t d = 1; d < rank_; ++d) {
-    const int64_t x = at_[d] + int64_t{index[d]} * map_.steps[d];
-    if (x < 0 || x >= int64_t{map_.dims[d]}) return row;
-    row.address += static_cast<uint64_t>(x) * map_.strides[d - 1];
+    if (at[d] < 0 || at[d] >= int64_t{map_.dims[d]}) return row;
+    row.address += static_cast<uint64_t>(at[d]) * map_.strides[d - 1];
   }
   const int64_t last = std::clamp<int64_t>(int64_t{map_.dims[0]} - at_[0], 0, counts_[0]);
   row.first = static_cast<uint32_t>(std::clamp<int64_t>(-at_[0], 0, last));

@@ -1,7 +1,8 @@
-// The box of a tensor that one copy moves.
+// The box of a tensor that one copy moves: also the pixels of im2col, and the rows of gather4.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_TENSOR_BOX_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_TENSOR_BOX_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "exec/tensor_map.h"
@@ -29,9 +30,13 @@ class TensorBox {
 
   template <class F>
   void ForRows(F use) const {
+    if (mode_ == TensorMode::kIm2col) return ForPixels(use);
     uint32_t index[kMostRank] = {};
     for (uint32_t offset = 0; offset < bytes_; offset += row_bytes()) {
-      use(Row(offset, index));
+      int64_t at[kMostRank];
+      for (uint32_t d = 1; d < rank_; ++d) at[d] = at_[d] + int64_t{index[d]} * map_.steps[d];
+      if (mode_ == TensorMode::kGather) at[1] = at_[1 + index[1]];
+      use(Row(offset, at));
       for (uint32_t d = 1; d < rank_ && ++index[d] == counts_[d]; ++d) index[d] = 0;
     }
   }
@@ -48,11 +53,30 @@ class TensorBox {
   const uint32_t lane_;
   TensorMap map_;
   const TensorElement* element_ = nullptr;
+  TensorMode mode_ = TensorMode::kTile;
   uint32_t rank_ = 0, bytes_ = 0;
   int64_t at_[kMostRank] = {};
+  int64_t offsets_[kMostRank] = {};  // of im2col
   uint32_t counts_[kMostRank] = {1, 1, 1, 1, 1};  // elements of the box
 
-  TensorRow Row(uint32_t offset, const uint32_t* index) const;
+  // `at`: where the row is in dimensions 1 and up.
+  TensorRow Row(uint32_t offset, const int64_t* at) const;
+  // From pixel to pixel by the strides, from each corner to the other one in every dimension but the last; the offsets lead from there to
+  // the pixel that a filter's other element meets.
+  template <class F>
+  void ForPixels(F use) const {
+    int64_t pixel[kMostRank], at[kMostRank];
+    std::copy(at_, at_ + kMostRank, pixel);
+    for (uint32_t offset = 0; offset < bytes_; offset += row_bytes()) {
+      for (uint32_t d = 1; d < rank_; ++d) at[d] = pixel[d] + offsets_[d];
+      use(Row(offset, at));
+      for (uint32_t d = 1; d < rank_; ++d) {
+        pixel[d] += map_.steps[d];
+        if (d + 1 == rank_ || pixel[d] < int64_t{map_.dims[d]} + map_.upper[d - 1]) break;
+        pixel[d] = map_.lower[d - 1];
+      }
+    }
+  }
 };
 
 }  // namespace kernpack::emulator

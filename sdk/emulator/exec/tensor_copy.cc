@@ -35,21 +35,6 @@ std::vector<uint8_t> CollectBox(Warp& warp, const Instruction& i, uint32_t lane,
   return out;
 }
 
-// A lane's address in shared memory, of a block of the cluster if `rank` isn't kNoOperand.
-Access InBlock(Warp& warp, const Instruction& address, uint32_t lane, uint32_t rank, uint32_t bytes, uint32_t align) {
-  uint64_t all[kLanes];
-  Addresses(warp, address, all);
-  Instruction of = address;
-  of.space = Space::kShared;
-  of.flags = kCluster;
-  of.op[0] = kNoOperand;
-  uint64_t place = all[lane];
-  if ((place & kWindowMask) == kSharedWindow) place -= kSharedWindow;
-  if (rank != kNoOperand) place = place % kRankUnit + kRankUnit * (rank + 1);
-  of.displacement = static_cast<int64_t>(place);
-  return LocateOne(warp, of, lane, AccessKind::kWrite, bytes, align);
-}
-
 void LoadBox(Warp& warp, const Instruction& i, uint32_t lane) {
   const TensorBox box(&warp, i, lane);
   const Instruction to = WithAddress(warp, i, 2, 1), barrier = WithAddress(warp, i, 3, 2);

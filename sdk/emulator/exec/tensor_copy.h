@@ -12,7 +12,8 @@ namespace kernpack::emulator {
 constexpr std::string_view kTensorUpdates[] = {"", "add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
 // Operand 1 is the tensor map, 2 the address in shared memory; 3 and 4 the mbarrier and the blocks of a multicast, of a copy into shared
-// memory. Program::extra: three addresses (WithAddress), the number of dimensions, the registers of coordinates.
+// memory. Program::extra: three addresses (WithAddress), the number of dimensions, the mode
+// (TensorMode), the registers of coordinates, and of im2col those of the offsets (kNoOperand: there are none).
 void RunTensorLoad(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunTensorStore(Warp& warp, const Instruction& instruction, uint32_t mask);
 

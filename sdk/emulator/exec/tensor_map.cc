@@ -13,7 +13,24 @@ constexpr TensorElement kTensorElements[] = {
     {"f32.ftz", 4, "f32", true},  {"f64", 8, "f64", true},  {"bf16", 2, "bf16", true}, {"tf32", 4, "f32", true},
     {"tf32.ftz", 4, "f32", true},
 };
-constexpr uint32_t kMostSwizzle = 3, kMostBox = 256, kMostStep = 8, kMapUnit = 16;
+constexpr uint32_t kMostSwizzle = 3, kMostBox = 256, kMostPixels = 1024, kMostStep = 8, kMapUnit = 16;
+
+// What only maps of im2col have.
+std::string CheckPixels(const TensorMap& map) {
+  if (map.rank < 2) return Text("of im2col with %u dimensions; there are 3 to 5", map.rank + 1U);
+  if (map.boxes[1] == 0 || map.boxes[1] > kMostPixels)
+    return Text("of im2col that copies %u pixels; there may be 1 to 1024", map.boxes[1]);
+  const int most = 1 << (map.rank == 2 ? 15 : map.rank == 3 ? 7 : 4);  // 16 bits, divided among the dimensions
+  for (uint32_t d = 0; d + 1 < map.rank; ++d) {
+    for (const int corner : {map.lower[d], map.upper[d]}) {
+      if (corner < -most || corner >= most) {
+        return Text("of im2col with a corner at %d in dimension %u; there may be %d to %d with %u dimensions", corner,
+                    d + 1, -most, most - 1, map.rank + 1U);
+      }
+    }
+  }
+  return "";
+}
 
 unsigned long long AsLong(uint64_t value) { return value; }
 
@@ -36,9 +53,13 @@ std::string CheckTensorMap(const TensorMap& map) {
   if (map.fill > 1 || (map.fill == 1 && !element->is_float))
     return Text("that fills with %s outside of the tensor, which elements of type .%s don't have",
                 map.fill == 1 ? "NaN" : "an unknown value", element->name);
+  const bool pixels = map.mode == TensorMode::kIm2col;
+  if (pixels) {
+    if (std::string wrong = CheckPixels(map); !wrong.empty()) return wrong;
+  }
   for (uint32_t d = 0; d <= map.rank; ++d) {
     if (map.dims[d] == 0) return Text("whose dimension %u has no elements", d);
-    if (map.boxes[d] == 0 || map.boxes[d] > kMostBox)
+    if ((d == 0 || !pixels) && (map.boxes[d] == 0 || map.boxes[d] > kMostBox))
       return Text("whose box has %u elements in dimension %u; there may be 1 to 256", map.boxes[d], d);
     if (map.steps[d] == 0 || map.steps[d] > kMostStep)
       return Text("whose element stride in dimension %u is %u; there may be 1 to 8", d, map.steps[d]);

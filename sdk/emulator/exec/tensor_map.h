@@ -1,5 +1,5 @@
-// Tensor maps: 128 bytes that cuTensorMapEncodeTiled or tensormap.replace writes and cp.async.bulk.tensor reads. NVIDIA doesn't say how
-// they're laid out; this is the emulated device's own layout.
+// Tensor maps: 128 bytes that cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col or tensormap.replace writes and cp.async.bulk.tensor reads.
+// NVIDIA doesn't say how they're laid out; this is the emulated device's own layout.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_TENSOR_MAP_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_TENSOR_MAP_H_
 
@@ -11,6 +11,9 @@ namespace kernpack::emulator {
 
 constexpr uint32_t kMostRank = 5;
 
+// How copies go through a tensor: boxes, pixels of a convolution's input (PTX ISA 9.0, 5.5.4), or four rows. The last uses maps of boxes.
+enum class TensorMode : uint8_t { kTile, kIm2col, kGather };
+
 struct TensorMap {
   static constexpr uint32_t kMagic = 0x70616d74;
 
@@ -21,7 +24,11 @@ struct TensorMap {
   uint8_t steps[kMostRank];
   uint8_t rank;  // less one, as tensormap.replace gives it
   uint8_t element, interleave, swizzle, fill;  // as tensormap.replace numbers them
-  uint8_t reserved[34];
+  TensorMode mode;
+  // Of im2col, whose boxes[0] are the channels of a pixel, and boxes[1] the pixels: the corners of the pixels that a filter's first element
+  // meets, in the dimensions between the first and the last. The upper ones count from the last pixel.
+  int16_t lower[kMostRank - 2], upper[kMostRank - 2];
+  uint8_t reserved[20];
   uint32_t magic;
 };
 static_assert(sizeof(TensorMap) == 128);

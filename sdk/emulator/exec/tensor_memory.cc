@@ -54,8 +54,12 @@ const char* TextOf(TensorUse use) {
       return "writes";
     case TensorUse::kFactor:
       return "reads A from";
+    case TensorUse::kScale:
+      return "reads scales from";
     case TensorUse::kSum:
       return "writes D to";
+    case TensorUse::kCopy:
+      return "copies to";
     case TensorUse::kFree:
       return "deallocates";
   }
@@ -201,12 +205,13 @@ void NeedTensorCell(const Warp& warp, const Instruction& i, uint32_t lane, uint3
   if (!warp.block->launch->checks.races) return;
   const CellAccess access{warp, i, lane, strip, column, use};
   const TensorCell& cell = memory.Cell(strip, column);
-  // Products run one after the other, in the order in which they were issued.
-  const bool product = use == TensorUse::kFactor || use == TensorUse::kSum;
+  // Products and copies run one after the other, in the order in which they were issued.
+  const bool reads = use == TensorUse::kFactor || use == TensorUse::kScale;
+  const bool product = reads || use == TensorUse::kSum || use == TensorUse::kCopy;
   if (!product) access.NeedEnded(memory, cell.writer, "writing");
   if (use == TensorUse::kStore || use == TensorUse::kFree) access.NeedEnded(memory, cell.reader, "reading");
   if (use != TensorUse::kStore || cell.store.warp != warp.index) access.NeedWaited(memory, cell.store, false);
-  if (use == TensorUse::kLoad || use == TensorUse::kFactor) return;
+  if (use == TensorUse::kLoad || reads) return;
   access.NeedWaited(memory, cell.load, true);
 }
 

@@ -79,7 +79,7 @@ uint32_t GetTensorCore(const Warp& warp);
 
 // An access to 16 lanes of one column, by a lane of the warp. Throws Fault for a column that isn't allocated, and where nothing orders the
 // access behind those of others that it must follow.
-enum class TensorUse : uint8_t { kLoad, kStore, kFactor, kSum, kFree };
+enum class TensorUse : uint8_t { kLoad, kStore, kFactor, kScale, kSum, kCopy, kFree };
 void NeedTensorCell(const Warp& warp, const Instruction& instruction, uint32_t lane, uint32_t strip, uint32_t column,
                     TensorUse use);
 
@@ -101,11 +101,15 @@ void RunTensorMemoryStore(Warp& warp, const Instruction& instruction, uint32_t m
 void RunTensorWaitForLoads(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunTensorWaitForStores(Warp& warp, const Instruction& instruction, uint32_t mask);
 // tcgen05.mma: operand 0 D's address, 1 A's descriptor or address (`count` 2), 2 B's descriptor,
-// 3 the instruction descriptor, 4 the predicate that tells that D is added to (kNegateC). Program::extra: the displacements of D and A.
-// The variant is the kind.
-enum class TensorKind : uint8_t { kF16, kTf32 };
+// 3 the instruction descriptor, 4 the predicate that tells that D is added to (kNegateC), 5 and 6 the addresses of A's and B's scales.
+// Program::extra: the displacements of D and A, how many scales a row has, and the displacements of their addresses. The variant is the
+// kind.
+enum class TensorKind : uint8_t { kF16, kTf32, kF8f6f4, kI8, kMxf8f6f4, kMxf4, kMxf4nvf4 };
 void RunTensorMultiply(Warp& warp, const Instruction& instruction, uint32_t mask);
-// tcgen05.commit: operand 0 the mbarrier's address.
+// tcgen05.cp: operand 0 the address, 1 the descriptor. Program::extra: the address' displacement. The variant is the shape.
+enum class TensorCopyShape : uint8_t { k128x256b, k128x128b, k64x128b0213, k64x128b0123, k32x128b };
+void RunTensorCopy(Warp& warp, const Instruction& instruction, uint32_t mask);
+// tcgen05.commit: operand 0 the mbarrier's address, 1 the blocks of a multicast.
 void RunTensorCommit(Warp& warp, const Instruction& instruction, uint32_t mask);
 
 }  // namespace kernpack::emulator

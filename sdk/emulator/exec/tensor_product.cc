@@ -6,7 +6,7 @@
 #include "exec/bulk_access.h"
 #include "exec/fault.h"
 #include "exec/matrix_elements.h"
-#include "exec/taint.h"
+#include "exec/tensor_form.h"
 #include "exec/tensor_memory.h"
 #include "exec/unit_reader.h"
 
@@ -14,86 +14,11 @@ namespace kernpack::emulator {
 namespace {
 
 constexpr uint32_t kMostTensorColumns = 256;  // of D
+constexpr uint32_t kCopiesOfScales = kTensorLanes / kLanes;
 constexpr uint32_t kFactorColumns = 8;  // of A in tensor memory: 32 bytes of a row
 constexpr uint32_t kStrips = kTensorLanes / kStripLanes;
 
-// The instruction descriptor of dense products of f16, bf16 and tf32.
-struct TensorForm {
-  uint32_t rows, columns;
-  Element a;
-  bool negates_a, negates_b, transposes_a, transposes_b;
-};
-
-class TensorOperands {
- public:
-  TensorOperands(Warp* warp, const Instruction& i, uint32_t lane) : warp_(*warp), i_(i), lane_(lane) {
-    for (int o = 0; o < 5; ++o) {
-      if (!warp->taint.empty()) NeedUntainted(*warp, i, i.op[o], 1U << lane, "takes an operand from");
-    }
-  }
-
-  uint32_t Word(int operand) const {
-    return reinterpret_cast<const uint32_t*>(warp_.registers + i_.op[operand])[lane_];
-  }
-  uint64_t Descriptor(int operand, const char* what) const {
-    const uint64_t value = reinterpret_cast<const uint64_t*>(warp_.registers + i_.op[operand])[lane_];
-    const char* wrong = nullptr;
-    if ((value >> 46 & 7) != 1) {
-      wrong = "bits 46 to 48 have to be 0b001";
-    } else if ((value >> 61 & 1) != 0) {
-      wrong = "swizzles of 128 bytes with atoms of 32 bytes (bits 61 to 63) aren't emulated, and neither are odd ones";
-    } else if (GroupOperand::GetBaseOffset(value) != 0) {
-      wrong =
-          "a base offset (bits 49 to 51) isn't emulated: let the matrix begin at a multiple of 8 rows of the "
-          "swizzle's width";
-    } else if ((value >> 52 & 1) != 0) {
-      wrong = "an absolute address of the leading dimension (bit 52) isn't emulated";
-    } else if ((value >> 53 & 0xff) != 0) {
-      wrong = "bits 53 to 60 have to be 0";
-    }
-    if (wrong != nullptr) {
-      Fail(warp_, i_, lane_, Fault::Kind::kIllegalAddress,
-           Text("has the descriptor 0x%llx of %s: %s", static_cast<unsigned long long>(value), what, wrong));
-    }
-    return value;
-  }
-  TensorForm Form() const {
-    const uint32_t bits = Word(3);
-    const auto field = [&](uint32_t at, uint32_t count) { return bits >> at & ((1U << count) - 1); };
-    const bool tf32 = static_cast<TensorKind>(i_.variant) == TensorKind::kTf32;
-    if (field(2, 1) != 0) Wrong("a sparse A (bit 2) isn't emulated");
-    if (field(3, 1) != 0) Wrong("bit 3 is for integers alone");
-    if (field(4, 2) != 1)
-      Wrong(field(4, 2) == 0 && !tf32 ? "D of f16 (bits 4 and 5) isn't emulated; f32 is"
-                                      : "bits 4 and 5 have to be 1, which is D of f32");
-    const uint32_t type = field(7, 3);
-    if (type != field(10, 3)) Wrong("A and B have different types (bits 7 to 12)");
-    if (tf32 ? type != 2 : type > 1)
-      Wrong(tf32 ? "the types of A and B (bits 7 to 12) have to be 2, which is tf32"
-                 : "the types of A and B (bits 7 to 12) have to be 0 (f16) or 1 (bf16)");
-    TensorForm out{
-        field(24, 5) << 4, field(17, 6) << 3, tf32 ? Element::kTf32 : type == 0 ? Element::kHalf : Element::kBrain,
-        field(13, 1) != 0, field(14, 1) != 0, field(15, 1) != 0,
-        field(16, 1) != 0};
-    if (field(6, 1) + field(23, 1) + field(29, 3) != 0) Wrong("the bits 6, 23 and 29 to 31 have to be 0");
-    if (out.rows != 64 && out.rows != 128) Wrong("M (bits 24 to 28, without 4 bits) has to be 64 or 128");
-    if (out.columns == 0 || out.columns > kMostTensorColumns || (out.rows == 128 && out.columns % 16 != 0))
-      Wrong("N (bits 17 to 22, without 3 bits) has to be a multiple of 8 up to 256, of 16 if M is 128");
-    if (tf32 && (out.transposes_a || out.transposes_b)) Wrong("a transposed matrix of tf32 isn't emulated");
-    return out;
-  }
-  [[noreturn]] void Wrong(const char* what) const {
-    Fail(warp_, i_, lane_, Fault::Kind::kIllegalAddress,
-         Text("has the instruction descriptor 0x%08x: %s", Word(3), what));
-  }
-
- private:
-  const Warp& warp_;
-  const Instruction& i_;
-  const uint32_t lane_;
-};
-
-// A product that one thread issues.
+// What one thread issues.
 class ProductInTensor {
  public:
   ProductInTensor(Warp* warp, const Instruction& i, uint32_t lane)
@@ -101,8 +26,9 @@ class ProductInTensor {
         i_(i),
         lane_(lane),
         memory_(GetTensorMemory(*warp)),
-        operands_(warp, i, lane),
-        form_(operands_.Form()) {}
+        operands_(*warp, i, lane),
+        scales_(warp->block->program->extra[i.extra + 2]),
+        form_(operands_.Form(scales_)) {}
 
   void Run() {
     const uint32_t* const extra = warp_.block->program->extra.data() + i_.extra;
@@ -118,16 +44,15 @@ class ProductInTensor {
     number_ = static_cast<uint32_t>(memory_.products.size()) + 1;
     ForCells();
     AsyncRead read{warp_.index, lane_, i_.statement, "a tcgen05.commit and a wait for its mbarrier", {}};
-    const uint32_t bytes = 4 / PerRegister(form_.a);
-    UnitReader(&warp_, i_, lane_, "B", &read.units)
-        .Read(GroupOperand(operands_.Descriptor(2, "B"), form_.transposes_b, bytes), bytes, 0, form_.columns,
-              reinterpret_cast<uint8_t*>(b_), [&](uint32_t column) { unknown_columns_[column] = true; });
+    ReadShared(2, "B", form_.b, form_.transposes_b, form_.columns, b_, unknown_columns_, &read.units);
     if (i_.count == 2) {
       TakeA(operands_.Word(1) + extra[1]);
     } else {
-      UnitReader(&warp_, i_, lane_, "A", &read.units)
-          .Read(GroupOperand(operands_.Descriptor(1, "A"), form_.transposes_a, bytes), bytes, 0, form_.rows,
-                reinterpret_cast<uint8_t*>(a_), [&](uint32_t row) { unknown_rows_[row] = true; });
+      ReadShared(1, "A", form_.a, form_.transposes_a, form_.rows, a_, unknown_rows_, &read.units);
+    }
+    if (scales_ != 0) {
+      TakeScales(operands_.Word(5) + extra[3], "A", form_.rows, form_.scale_of_a, scales_of_a_, unknown_rows_);
+      TakeScales(operands_.Word(6) + extra[4], "B", form_.columns, form_.scale_of_b, scales_of_b_, unknown_columns_);
     }
     TensorProduct& product = memory_.products.emplace_back();
     product.warp = warp_.index, product.lane = lane_, product.statement = i_.statement;
@@ -141,6 +66,7 @@ class ProductInTensor {
   const uint32_t lane_;
   TensorMemory& memory_;
   const TensorOperands operands_;
+  const uint32_t scales_;  // of a row
   const TensorForm form_;
   bool keeps_ = false;
   uint32_t first_lane_ = 0, column_ = 0, number_ = 0;
@@ -149,6 +75,7 @@ class ProductInTensor {
   alignas(64) float fractions_[kMostTensorColumns * kMostDepth / 2];  // of B, for fast code
   alignas(64) int32_t exponents_[kMostTensorColumns * kMostDepth / 2];
   Tile tile_;
+  double scales_of_a_[kTensorLanes][4], scales_of_b_[kMostTensorColumns][4];
   bool unknown_rows_[kTensorLanes] = {};
   bool unknown_columns_[kMostTensorColumns] = {};
 
@@ -165,10 +92,63 @@ class ProductInTensor {
     }
   }
 
+  void ReadShared(int operand, const char* what, Element element, bool transposed, uint32_t rows,
+                  uint32_t (*out)[kWordsAlongK], bool* unknown, std::vector<uint32_t>* units) {
+    const uint32_t bytes = std::max(1U, 4 / PerRegister(element)), bits = TensorForm::BitsInUnit(element);
+    UnitReader(&warp_, i_, lane_, what, units, bits * 2)
+        .Read(GroupOperand(operands_.Descriptor(operand, what), transposed, bytes), bytes, 0, rows,
+              reinterpret_cast<uint8_t*>(out), [&](uint32_t row) { unknown[row] = true; });
+    if (bits == 8) return;
+    for (uint32_t row = 0; row < rows; ++row) {
+      auto* const unit = reinterpret_cast<uint8_t*>(out[row]);
+      for (uint32_t n = 0; n < kWordsAlongK * 4 / GroupOperand::kUnit; ++n)
+        SpreadUnit(unit + size_t{n} * GroupOperand::kUnit, bits, bits == 4 ? 2 : 0);
+    }
+  }
+  // The scales of a row are in one column, in lane row % 32 and in each 32nd lane after it; the rows from 32 on are in the next column
+  // (PTX ISA 9.0, 9.7.16.10.7.2). The address' upper bits may name the byte, which the instruction descriptor does.
+  void TakeScales(uint32_t address, const char* what, uint32_t rows, uint32_t byte, double (*out)[4], bool* unknown) {
+    const uint32_t at_lane = address >> 16 & 0x3fff, first = address & 0xffff;
+    if (at_lane != 0) {
+      Fail(warp_, i_, lane_, Fault::Kind::kIllegalAddress,
+           Text("has the scales of %s at lane %u of tensor memory; expected 0", what, at_lane));
+    }
+    for (uint32_t c = first; c < first + (rows + kLanes - 1) / kLanes; ++c) {
+      for (uint32_t strip = 0; strip < kStrips; ++strip) {
+        NeedTensorCell(warp_, i_, lane_, strip, c, TensorUse::kScale);
+        memory_.Cell(strip, c).reader = number_;
+      }
+    }
+    const uint32_t mask = static_cast<uint32_t>((uint64_t{1} << (8 * scales_)) - 1);
+    for (uint32_t row = 0; row < rows; ++row) {
+      const uint32_t column = first + row / kLanes, own = row % kLanes;
+      const uint32_t word = memory_.At(own, column) >> (8 * byte) & mask;
+      for (uint32_t copy = 0; copy < kCopiesOfScales; ++copy) {
+        const uint32_t lane = copy * kLanes + own;
+        if ((memory_.Cell(lane / kStripLanes, column).written >> lane % kStripLanes & 1) == 0) {
+          unknown[row] = true;
+        } else if ((memory_.At(lane, column) >> (8 * byte) & mask) != word && !unknown[row]) {
+          Fail(
+              warp_, i_, lane_, Fault::Kind::kIllegalAddress,
+              Text(
+                  "has other scales of %s at lane %u, column %u of tensor memory than at lane %u: each 32 lanes need a "
+                  "copy of the scales (tcgen05.cp with .warpx4 makes them)",
+                  what, lane, column, own));
+        }
+      }
+      for (uint32_t n = 0; n < scales_; ++n)
+        out[row][n] = ReadScale(form_.scale_type, static_cast<uint8_t>(word >> (8 * n)));
+    }
+  }
+
   // A in tensor memory, whose row n is in lane n.
   void TakeA(uint32_t address) {
     if (form_.rows != kTensorLanes) operands_.Wrong("A in tensor memory isn't emulated if M is 64");
     if (form_.transposes_a) operands_.Wrong("A in tensor memory can't be transposed (bit 15)");
+    if (TensorForm::BitsInUnit(form_.a) != 8) {
+      operands_.Wrong(
+          "A in tensor memory isn't emulated if the kind takes 8, 6 and 4 bits, and A (bits 7 to 9) has 6 or 4");
+    }
     if (address >> 16 != 0) {
       Fail(warp_, i_, lane_, Fault::Kind::kIllegalAddress,
            Text("has A in tensor memory at lane %u; expected 0", address >> 16));
@@ -188,7 +168,7 @@ class ProductInTensor {
   }
 
   void Sum() {
-    const bool fast = warp_.block->launch->mma_order == kOrderOfH200;
+    const bool fast = warp_.block->launch->mma_order == kOrderOfH200 && HasStrips(form_.a);
     const StripCode& code = *warp_.block->program->rows->strips;
     const bool special = fast && code.split(b_[0], form_.columns * kWordsAlongK, kWordsAlongK, form_.a, form_.negates_b,
                                             fractions_, exponents_);
@@ -231,23 +211,34 @@ class ProductInTensor {
 
   void SumTile(uint32_t n, uint32_t first) {
     const uint32_t each = PerRegister(form_.a), depth = kWordsAlongK * each;
-    tile_.rows = kStripLanes, tile_.depth = depth, tile_.a = form_.a, tile_.d = Element::kFloat;
+    tile_.rows = kStripLanes, tile_.depth = depth, tile_.a = form_.a, tile_.d = form_.d;
+    tile_.of_kind = static_cast<TensorKind>(i_.variant) >= TensorKind::kF8f6f4;
     WithElement(form_.a, [&](auto value) {
       for (uint32_t k = 0; k < depth; ++k) {
         for (uint32_t row = 0; row < kStripLanes; ++row)
           tile_.of_a[row][k] = (form_.negates_a ? -1 : 1) * value(a_[n * kStripLanes + row][k / each], k % each);
+      }
+    });
+    WithElement(form_.b, [&](auto value) {
+      for (uint32_t k = 0; k < depth; ++k) {
         for (uint32_t c = 0; c < kColumns; ++c)
           tile_.of_b[k][c] = (form_.negates_b ? -1 : 1) * value(b_[first + c][k / each], k % each);
       }
     });
-    for (uint32_t row = 0; row < kStripLanes; ++row) {
-      for (uint32_t c = 0; c < kColumns; ++c)
-        tile_.sums[row][c] = keeps_ ? static_cast<double>(__builtin_bit_cast(float, SumAt(n, row, first + c))) : 0.0;
+    for (uint32_t k = 0; scales_ != 0 && k < depth; ++k) {
+      const uint32_t scale = k / (depth / scales_);
+      for (uint32_t row = 0; row < kStripLanes; ++row) tile_.of_a[row][k] *= scales_of_a_[n * kStripLanes + row][scale];
+      for (uint32_t c = 0; c < kColumns; ++c) tile_.of_b[k][c] *= scales_of_b_[first + c][scale];
     }
+    WithElement(form_.d, [&](auto value) {
+      for (uint32_t row = 0; row < kStripLanes; ++row) {
+        for (uint32_t c = 0; c < kColumns; ++c) tile_.sums[row][c] = keeps_ ? value(SumAt(n, row, first + c), 0) : 0.0;
+      }
+    });
     warp_.block->program->rows->sum_tile(&tile_, warp_.block->launch->mma_order);
     for (uint32_t row = 0; row < kStripLanes; ++row) {
       for (uint32_t c = 0; c < kColumns; ++c)
-        PutSum(Element::kFloat, false, tile_.sums[row][c], 0, &SumAt(n, row, first + c));
+        PutSum(form_.d, form_.clamps, tile_.sums[row][c], 0, &SumAt(n, row, first + c));
     }
   }
 
@@ -276,9 +267,7 @@ void RunTensorMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
 void RunTensorCommit(Warp& warp, const Instruction& i, uint32_t mask) {
   Block& block = *warp.block;
   TensorMemory& memory = GetTensorMemory(warp);
-  for (uint32_t left = mask; left != 0; left &= left - 1) {
-    const uint32_t lane = First(left);
-    const Access barrier = LocateOne(warp, i, lane, AccessKind::kWrite, 8, 8);
+  const auto commit_to = [&](uint32_t lane, const Access& barrier) {
     if (barrier.space != Space::kShared || block.mbarriers.count(barrier.address[lane]) == 0) {
       Fail(warp, i, lane, Fault::Kind::kIllegalAddress,
            "names memory that isn't an mbarrier: no mbarrier.init made one there, or it has been invalidated");
@@ -288,13 +277,25 @@ void RunTensorCommit(Warp& warp, const Instruction& i, uint32_t mask) {
     TensorCommit& commit = block.commits.emplace_back();
     commit.barrier = barrier.address[lane];
     commit.rank = warp.rank;
-    commit.number = ++memory.commits;
+    commit.number = memory.commits;
     commit.core = GetTensorCore(warp);
     commit.statement = i.statement;
     commit.clocks.resize(block.races.clocks());
     block.races.HandOver(warp, commit.clocks.data());
+  };
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    const uint32_t lane = First(left);
+    ++memory.commits;
+    if (i.op[1] == kNoOperand) {
+      commit_to(lane, LocateOne(warp, i, lane, AccessKind::kWrite, 8, 8));
+    } else {
+      const uint32_t blocks = Words(warp, i.op[1])[lane] & 0xffff;
+      if (blocks == 0) Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has a multicast to no block of the cluster");
+      for (uint32_t ranks = blocks; ranks != 0; ranks &= ranks - 1)
+        commit_to(lane, InBlock(warp, i, lane, First(ranks), 8, 8));
+    }
     for (TensorProduct& product : memory.products) {
-      if (product.commit == 0 && product.warp == warp.index && product.lane == lane) product.commit = commit.number;
+      if (product.commit == 0 && product.warp == warp.index && product.lane == lane) product.commit = memory.commits;
     }
   }
   ++warp.clock;

@@ -29,7 +29,7 @@ const uint8_t* UnitReader::At(uint64_t address, bool* known) {
     CheckRaces(warp_, i_, AccessKind::kRead, place, kBytes, lane_, false);
     NeedFenced(warp_, i_, place, kBytes, lane_);
   }
-  *known = !block.launch->checks.uninitialised || AllWritten(block.shared_written.data(), place, kBytes);
+  *known = !block.launch->checks.uninitialised || AllWritten(block.shared_written.data(), place, used_);
   if (!*known) TaintFrom(warp_, i_, lane_, place);
   return block.shared.data() + place;
 }

@@ -15,8 +15,10 @@ namespace kernpack::emulator {
 // Reads units of shared memory for a lane, and checks each.
 class UnitReader {
  public:
-  UnitReader(Warp* warp, const Instruction& i, uint32_t lane, const char* what, std::vector<uint32_t>* read)
-      : warp_(*warp), i_(i), lane_(lane), what_(what), read_(*read) {}
+  // `used`: the bytes of a unit that count. The others need not have been written.
+  UnitReader(Warp* warp, const Instruction& i, uint32_t lane, const char* what, std::vector<uint32_t>* read,
+             uint32_t used = GroupOperand::kUnit)
+      : warp_(*warp), i_(i), lane_(lane), what_(what), read_(*read), used_(used) {}
 
   // `*known`: bytes that have been written.
   const uint8_t* At(uint64_t address, bool* known);
@@ -49,6 +51,7 @@ class UnitReader {
   const uint32_t lane_;
   const char* const what_;
   std::vector<uint32_t>& read_;
+  const uint32_t used_;
 };
 
 }  // namespace kernpack::emulator

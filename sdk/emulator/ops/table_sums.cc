@@ -28,6 +28,7 @@ struct Part {
   uint32_t first, count;
 };
 constexpr Part kAll = {0, 4};
+constexpr int32_t kLeastOfDoubles = -1022;
 
 int32_t GetExponent(double value, int32_t least) {
   const auto biased = static_cast<int32_t>(__builtin_bit_cast(uint64_t, value) >> 52 & 0x7ff);
@@ -37,7 +38,7 @@ double PowerOfTwo(int32_t exponent) { return __builtin_bit_cast(double, static_c
 
 // All products of a sum, and what is there, are cut off at the same bit, and added without further loss. An infinity stays.
 void AddAligned(Tile* tile, Part part, int32_t least) {
-  int32_t of_b[kMostDepth][kColumns];
+  int32_t of_b[kMostDepthOfTile][kColumns];
   for (uint32_t k = 0; k < tile->depth; ++k) {
     for (uint32_t c = 0; c < kColumns; ++c) of_b[k][c] = GetExponent(tile->of_b[k][c], least);
   }
@@ -143,6 +144,10 @@ bool HasSpecial(const Tile& tile) {
 }
 
 void SumFinite(Tile* tile) {
+  if (tile->of_kind) {
+    AddAligned(tile, kAll, kLeastOfDoubles);
+    return Round(tile);
+  }
   if (IsEight(tile->a)) return SumEights(tile);
   AddAligned(tile, kAll, tile->a == Element::kHalf ? kLeastOfHalves : kLeastOfFloats);
   Round(tile);

@@ -7,11 +7,28 @@
 
 namespace kernpack::emulator {
 
-enum class Element : uint8_t { kHalf, kBrain, kTf32, kDouble, kSigned8, kUnsigned8, kE4m3, kE5m2, kFloat, kInteger };
+enum class Element : uint8_t {
+  kHalf,
+  kBrain,
+  kTf32,
+  kDouble,
+  kSigned8,
+  kUnsigned8,
+  kE4m3,
+  kE5m2,
+  kFloat,
+  kInteger,
+  // Of bytes whose other bits don't count: the lower 6, and the 4 in the middle (PTX ISA 9.0, 9.7.14.5.8).
+  kE3m2,
+  kE2m3,
+  kE2m1,
+  kE2m1Packed,  // two in a byte
+};
 
 // Elements of it in a register.
 constexpr uint32_t PerRegister(Element element) {
   if (element == Element::kHalf || element == Element::kBrain) return 2;
+  if (element == Element::kE2m1Packed) return 8;
   return element == Element::kTf32 || element == Element::kDouble || element == Element::kFloat ||
                  element == Element::kInteger
              ? 1
@@ -21,13 +38,16 @@ constexpr uint32_t PerRegister(Element element) {
 // Of Launch::mma_order.
 constexpr uint32_t kOrderOfH200 = 3;
 
-constexpr uint32_t kColumns = 8, kMostRows = 16, kMostDepth = 32;
+constexpr uint32_t kColumns = 8, kMostRows = 16;
+constexpr uint32_t kMostDepth = 32, kMostDepthOfTile = 64;  // for fast code, and for any
 
 struct Tile {
   uint32_t rows, depth;
   Element a, d;
-  double of_a[kMostRows][kMostDepth];
-  double of_b[kMostDepth][kColumns];
+  // Of an instruction that an H200 doesn't have, with .kind: no product loses bits because it is small.
+  bool of_kind = false;
+  double of_a[kMostRows][kMostDepthOfTile];
+  double of_b[kMostDepthOfTile][kColumns];
   double sums[kMostRows][kColumns];  // of C, then D's, not yet rounded to D's type
 };
 

@@ -1,4 +1,4 @@
-// cp.async.bulk.tensor and tensormap: copies by tensor maps, of tiles. Those of im2col aren't emulated.
+// cp.async.bulk.tensor and tensormap: copies by tensor maps, of tiles, of im2col, and of four rows.
 #include <algorithm>
 
 #include "exec/bulk_access.h"
@@ -32,12 +32,20 @@ constexpr NamedField kFields[] = {
 }  // namespace
 
 void Decoder::TensorCopy(Mnemonic mnemonic) {
-  for (const std::string_view part : mnemonic.parts()) {
-    if (part.starts_with("im2col") || part.starts_with("tile::") || part.starts_with("cta_group"))
-      Refuse("isn't emulated: of cp.async.bulk.tensor, only .tile is, without ." + std::string(part));
-  }
   const bool hint = mnemonic.Take("L2::cache_hint"), multicast = mnemonic.Take("multicast::cluster");
-  mnemonic.Take("tile");
+  const bool gathers = mnemonic.Take("tile::gather4"), scatters = mnemonic.Take("tile::scatter4"),
+             im2col = mnemonic.Take("im2col"), no_offsets = mnemonic.Take("im2col_no_offs");
+  if (gathers + scatters + im2col + no_offsets + mnemonic.Take("tile") > 1) Refuse("isn't emulated: it has two modes");
+  const TensorMode mode = gathers || scatters    ? TensorMode::kGather
+                          : im2col || no_offsets ? TensorMode::kIm2col
+                                                 : TensorMode::kTile;
+  for (const std::string_view part : mnemonic.parts()) {
+    if (part.starts_with("im2col") || part.starts_with("cta_group")) {
+      Refuse(
+          "isn't emulated: of cp.async.bulk.tensor, .tile, .tile::gather4, .tile::scatter4 and .im2col are, without ." +
+          std::string(part));
+    }
+  }
   uint32_t rank = 0;
   for (uint32_t r = 0; r < std::size(kRanks); ++r) {
     if (mnemonic.Take(kRanks[r])) rank = r + 1;
@@ -56,16 +64,25 @@ void Decoder::TensorCopy(Mnemonic mnemonic) {
                      name == "cp.async.bulk.tensor.shared::cta.global.mbarrier::complete_tx::bytes";
   const bool stores = name == "cp.async.bulk.tensor.global.shared::cta.bulk_group";
   const bool prefetches = name == "cp.async.bulk.prefetch.tensor.L2.global";
-  if ((!loads && !stores && !prefetches) || (out.variant != 0 && !stores) || (multicast && !loads))
+  if ((!loads && !stores && !prefetches) || (out.variant != 0 && !stores) || (multicast && !loads) ||
+      (stores ? im2col || gathers : no_offsets || scatters) || (scatters && out.variant != 0))
     Refuse("isn't emulated");
-  const size_t operands = (loads ? 3 : stores ? 2 : 1) + size_t{multicast} + size_t{hint};
+  if (mode == TensorMode::kIm2col && rank < 3) Refuse("isn't emulated: im2col is of .3d to .5d");
+  if (mode == TensorMode::kGather && rank != 2) Refuse("isn't emulated: .tile::gather4 and .tile::scatter4 are of .2d");
+  const size_t operands = (loads ? 3 : stores ? 2 : 1) + size_t{im2col} + size_t{multicast} + size_t{hint};
   Expect(operands, operands);
   Operand tensor = Need(loads ? 1 : 0);
   if (tensor.kind != Operand::Kind::kTensor || tensor.elements.size() != 1)
     Refuse("expected a tensor such as [%rd1, {%r1, %r2}]");
   std::vector<uint32_t> coordinates;
-  for (const Operand* operand : Elements(tensor.elements[0], rank))
+  for (const Operand* operand : Elements(tensor.elements[0], mode == TensorMode::kGather ? 5 : rank))
     coordinates.push_back(Input(*operand, Held::kWord, "s32"));
+  if (im2col) {
+    for (const Operand* operand : Elements(Need(loads ? 3 : 1), rank - 2))
+      coordinates.push_back(Input(*operand, Held::kWord, "u16"));
+  } else if (no_offsets) {
+    coordinates.push_back(kNoOperand);
+  }
   if (prefetches) return;
   tensor.kind = Operand::Kind::kAddress;
   std::vector<uint32_t> extra;
@@ -74,11 +91,12 @@ void Decoder::TensorCopy(Mnemonic mnemonic) {
   uint32_t barrier = kNoOperand, blocks = kNoOperand;
   if (loads) {
     barrier = OtherAddress(Need(2), Space::kShared, &extra);
-    if (multicast) blocks = Input(Need(3), Held::kWord, "u16");
+    if (multicast) blocks = Input(Need(3 + size_t{im2col}), Held::kWord, "u16");
   } else {
     extra.resize(3 * kAddressWords);
   }
   extra.push_back(rank);
+  extra.push_back(static_cast<uint32_t>(mode));
   extra.insert(extra.end(), coordinates.begin(), coordinates.end());
   const uint8_t variant = out.variant;
   out = Start();

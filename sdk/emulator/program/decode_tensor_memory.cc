@@ -1,4 +1,5 @@
 // tcgen05: tensor memory, and products that have it as their D.
+#include <algorithm>
 #include <bit>
 #include <charconv>
 
@@ -18,6 +19,30 @@ constexpr NamedShape kTensorShapes[] = {
     {"16x128b", TensorShape::k16x128b, 2}, {"16x256b", TensorShape::k16x256b, 4},
 };
 constexpr uint32_t kMostRegisters = 128;
+
+struct NamedKind {
+  std::string_view name;
+  TensorKind kind;
+  uint32_t scales;  // of a row, if it has no .scale_vec; 0: it needs one, or has none
+};
+constexpr NamedKind kTensorKinds[] = {
+    {"kind::f16", TensorKind::kF16, 0},           {"kind::tf32", TensorKind::kTf32, 0},
+    {"kind::f8f6f4", TensorKind::kF8f6f4, 0},     {"kind::i8", TensorKind::kI8, 0},
+    {"kind::mxf8f6f4", TensorKind::kMxf8f6f4, 1}, {"kind::mxf4", TensorKind::kMxf4, 2},
+    {"kind::mxf4nvf4", TensorKind::kMxf4nvf4, 0},
+};
+
+struct NamedCopy {
+  std::string_view name;
+  TensorCopyShape shape;
+};
+constexpr NamedCopy kTensorCopies[] = {
+    {"tcgen05.cp.128x256b", TensorCopyShape::k128x256b},
+    {"tcgen05.cp.128x128b", TensorCopyShape::k128x128b},
+    {"tcgen05.cp.64x128b.warpx2::02_13", TensorCopyShape::k64x128b0213},
+    {"tcgen05.cp.64x128b.warpx2::01_23", TensorCopyShape::k64x128b0123},
+    {"tcgen05.cp.32x128b.warpx4", TensorCopyShape::k32x128b},
+};
 
 }  // namespace
 
@@ -51,11 +76,13 @@ bool Decoder::TensorMemoryUse(const Mnemonic& of) {
 // Those that name a group of blocks, of one block.
 void Decoder::TensorOfGroup(Mnemonic mnemonic) {
   if (mnemonic.Has("mma")) return MultiplyTensor(mnemonic);
+  if (mnemonic.Has("cp")) return CopyTensor(mnemonic);
   Instruction out = Start();
   out.bytes = 4;
   out.flow = Flow::kCollective;
   const bool allocates = mnemonic.Has("alloc"), commits = mnemonic.Has("commit");
   if (allocates || commits) out.space = TakeSpace(&mnemonic, &out.flags);
+  const bool multicast = commits && mnemonic.Take("multicast::cluster");
   const std::string name = mnemonic.Joined();
   if (name == "tcgen05.alloc.sync.aligned.b32" && (out.flags & kCluster) == 0) {
     Expect(2, 2);
@@ -71,13 +98,14 @@ void Decoder::TensorOfGroup(Mnemonic mnemonic) {
     Expect(0, 0);
     out.run = RunTensorRelinquish;
   } else if (name == "tcgen05.commit.mbarrier::arrive::one.b64") {
-    Expect(1, 1);
+    Expect(multicast ? 2 : 1, multicast ? 2 : 1);
+    if (multicast) out.op[1] = Input(Need(1), Held::kWord, "u16");
     Address(Need(0), &out);
     out.bytes = 8;
     out.flow = Flow::kPlain;
     out.run = RunTensorCommit;
   } else {
-    Refuse(mnemonic.Has("multicast::cluster") ? "isn't emulated: a commit to several blocks isn't" : "isn't emulated");
+    Refuse("isn't emulated");
   }
   if ((allocates || commits) && out.space != Space::kShared && out.space != Space::kGeneric)
     Refuse("expected an address of shared memory");
@@ -142,14 +170,54 @@ void Decoder::TensorAddress(const Operand& operand, Instruction* out) {
   out->displacement = operand.value;
 }
 
-void Decoder::MultiplyTensor(Mnemonic mnemonic) {
+void Decoder::CopyTensor(const Mnemonic& mnemonic) {
   const std::string name = mnemonic.Joined();
-  const bool tf32 = name == "tcgen05.mma.kind::tf32";
-  if (!tf32 && name != "tcgen05.mma.kind::f16") {
-    Refuse("isn't emulated; .kind::f16 and .kind::tf32 are, without .ws, .sp, .block_scale and .collector");
+  const auto* const found = std::find_if(std::begin(kTensorCopies), std::end(kTensorCopies),
+                                         [&](const NamedCopy& copy) { return copy.name == name; });
+  if (found == std::end(kTensorCopies)) {
+    Refuse(
+        "isn't emulated; .128x256b, .128x128b, .64x128b.warpx2 and .32x128b.warpx4 are, without formats that are "
+        "unpacked");
   }
-  if (statement_->operands.size() > 5) Refuse("isn't emulated with lanes that are left out, or a scale of D");
-  Expect(5, 5);
+  Expect(2, 2);
+  Instruction out = Start();
+  TensorAddress(Need(0), &out);
+  out.extra = static_cast<uint32_t>(program_.extra.size());
+  program_.extra.push_back(static_cast<uint32_t>(out.displacement));
+  out.displacement = 0;
+  out.op[1] = Input(Need(1), Held::kLong, "b64");
+  out.bytes = 4;
+  out.variant = static_cast<uint8_t>(found->shape);
+  out.run = RunTensorCopy;
+  Emit(out);
+}
+
+void Decoder::MultiplyTensor(Mnemonic mnemonic) {
+  const NamedKind* kind = nullptr;
+  for (const NamedKind& each : kTensorKinds) {
+    if (mnemonic.Take(each.name)) kind = &each;
+  }
+  const bool scaled = mnemonic.Take("block_scale");
+  uint32_t scales = kind == nullptr ? 0 : kind->scales;
+  // .block32 and .block16 tell how many elements have a scale.
+  const bool has_fours = kind != nullptr && kind->kind >= TensorKind::kMxf4;
+  const std::pair<std::string_view, uint32_t> sizes[] = {
+      {"scale_vec::1X", 1}, {"scale_vec::2X", 2}, {"scale_vec::4X", 4}, {"block32", has_fours ? 2 : 1}, {"block16", 4}};
+  bool right = kind != nullptr && scaled == (kind->kind >= TensorKind::kMxf8f6f4);
+  for (const auto& [name, count] : sizes) {
+    if (!mnemonic.Take(name)) continue;
+    right = right && scaled && (kind->scales == 0 ? count != 1 : count == kind->scales);
+    scales = count;
+  }
+  if (!right || (scaled && scales == 0) || mnemonic.Joined() != "tcgen05.mma") {
+    Refuse(
+        "isn't emulated; .kind::f16, .kind::tf32, .kind::f8f6f4 and .kind::i8 are, and with .block_scale "
+        ".kind::mxf8f6f4 "
+        "(.scale_vec::1X), .kind::mxf4 (2X) and .kind::mxf4nvf4 (2X, 4X), without .ws, .sp and .collector");
+  }
+  const size_t operands = scaled ? 7 : 5;
+  if (statement_->operands.size() > operands) Refuse("isn't emulated with lanes that are left out, or a scale of D");
+  Expect(operands, operands);
   Instruction out = Start();
   TensorAddress(Need(0), &out);
   const uint32_t d = out.op[0];
@@ -163,18 +231,24 @@ void Decoder::MultiplyTensor(Mnemonic mnemonic) {
   } else {
     out.op[1] = Input(Need(1), Held::kLong, "b64");
   }
+  uint32_t of_scales[2] = {};
+  for (uint32_t n = 0; scaled && n < 2; ++n) {
+    TensorAddress(Need(4 + n), &out);
+    out.op[5 + n] = out.op[0];
+    of_scales[n] = static_cast<uint32_t>(out.displacement);
+  }
+  const Operand& keeps = Need(operands - 1);
   out.op[0] = d;
   out.displacement = 0;
   out.op[2] = Input(Need(2), Held::kLong, "b64");
   out.op[3] = Input(Need(3), Held::kWord, "b32");
-  out.op[4] =
-      Need(4).kind == Operand::Kind::kRegister ? GetPredicate(Need(4)) : Input(Need(4), Held::kPredicate, "pred");
-  if (Need(4).negated) out.flags |= kNegateC;
+  out.op[4] = keeps.kind == Operand::Kind::kRegister ? GetPredicate(keeps) : Input(keeps, Held::kPredicate, "pred");
+  if (keeps.negated) out.flags |= kNegateC;
   out.bytes = 4;
-  out.variant = static_cast<uint8_t>(tf32 ? TensorKind::kTf32 : TensorKind::kF16);
+  out.variant = static_cast<uint8_t>(kind->kind);
   out.run = RunTensorMultiply;
   out.extra = static_cast<uint32_t>(program_.extra.size());
-  program_.extra.insert(program_.extra.end(), {of_d, of_a});
+  program_.extra.insert(program_.extra.end(), {of_d, of_a, scales, of_scales[0], of_scales[1]});
   Emit(out);
 }
 

@@ -152,6 +152,7 @@ class Decoder {
   bool TensorMemoryUse(const Mnemonic& of);
   void TensorOfGroup(Mnemonic mnemonic);
   void MoveTensor(Mnemonic mnemonic);
+  void CopyTensor(const Mnemonic& mnemonic);
   void MultiplyTensor(Mnemonic mnemonic);
   void TensorAddress(const Operand& operand, Instruction* out);
 

@@ -83,17 +83,18 @@ Laid Lay(uint64_t begin, uint32_t rows, uint32_t steps, uint32_t bytes, uint32_t
     }
     return out;
   }
-  const uint32_t in_line = wide / 2, blocks = (rows + in_line - 1) / in_line;  // patterns along the rows
+  const uint32_t in_unit = 16 / bytes, in_line = wide / bytes,
+                 blocks = (rows + in_line - 1) / in_line;  // patterns along the rows
   for (uint32_t r = 0; r < rows; ++r) {
     for (uint32_t k = 0; k < depth; ++k) {
-      const uint32_t unit = r % in_line / 8;
+      const uint32_t unit = r % in_line / in_unit;
       put(k / 8 * block * blocks + r / in_line * block + k % 8 * wide + (unit ^ PatternOf(swizzle, k % 8)) * 16 +
-              r % 8 * 2,
+              r % in_unit * bytes,
           get(r, k));
     }
   }
   for (uint32_t s = 0; s < steps; ++s) {
-    const uint64_t along_k = block * blocks, along_rows = block, start = begin + s * 2 * along_k;
+    const uint64_t along_k = block * blocks, along_rows = block, start = begin + s * (each / 8) * along_k;
     out.descriptors.push_back(swizzle == 0 ? Describe(start, along_k, along_rows, 0)
                                            : Describe(start, along_rows, along_k, swizzle));
   }

@@ -88,6 +88,24 @@ TEST(TensorKernels, AllocatingAgain) {
             "");
 }
 
+// Both blocks of a cluster wait for the product of the first.
+std::string CommitTo(const std::string& blocks) {
+  return kBegin +
+         "barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %r20, %cluster_ctarank; setp.eq.u32 %p7, %r20, 0; "
+         "and.pred %p5, %p5, %p7; mov.u16 %rs1, " +
+         blocks + ";\n" + kMultiplyTensor +
+         "@%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r42], "
+         "%rs1;\n" +
+         AwaitTensor() + "@!%p7 bra $other;\n" + kReadSum + kWaitForLoad + kShowSum + "$other: " + kMeet + kFree +
+         "barrier.cluster.arrive; barrier.cluster.wait;\n";
+}
+TEST(TensorKernels, ACommitToTwoBlocks) {
+  TestMemory memory;
+  const uint64_t out = memory.Room(512);
+  EXPECT_EQ(RunText(Kernel(1, CommitTo("3")), memory, {out}, {2, 128, 0, 20, 0, 2}), "");
+  for (const float of : memory.Read<float>(out, 128)) EXPECT_EQ(of, 16);
+}
+
 class TensorMistakes : public testing::TestWithParam<Mistake> {};
 
 TEST_P(TensorMistakes, AreFound) {
@@ -196,6 +214,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "made from tensor memory that nothing has written"},
         Mistake{"CommitToNothing", kTensorSetup + kAllocate + kMeet + kGetAddress + kCommitTensor,
                 "names memory that isn't an mbarrier"},
+        Mistake{"CommitToNoBlock", CommitTo("0"), "has a multicast to no block of the cluster"},
+        Mistake{"CommitToAnotherCluster", CommitTo("4"), "names block 2 of the cluster, which has 1"},
         Mistake{"InvalidatedTooEarly",
                 kBegin + kMultiplyTensor + kCommitTensor + "@%p5 mbarrier.inval.shared.b64 [%r42];\n",
                 "invalidates an mbarrier at which PTX line"},
