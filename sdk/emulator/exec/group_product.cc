@@ -1,6 +1,7 @@
 // wgmma.mma_async: D = A * B + D of 64 rows, 16 for each warp of the warpgroup.
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "exec/access.h"
 #include "exec/fault.h"
@@ -87,9 +88,12 @@ class ProductOfGroup {
   }
   void ReadA(uint32_t w, std::vector<uint32_t>* read) {
     const uint32_t bytes = 4 / PerRegister(of_.a);
+    // The warp hands over the clock of its issue to those that wait for the product. It may have gone on since.
+    const uint32_t now = std::exchange(warps_[w].clock, product_.issue_clocks[w]);
     UnitReader(&warps_[w], i_, 0, "A", read)
         .Read(GroupOperand(product_.operands.a, (of_.flags & kTransposesA) != 0, bytes), bytes, w * kRowsOfWarp,
               kRowsOfWarp, reinterpret_cast<uint8_t*>(a_[w]), [&](uint32_t row) { unknown_rows_[w] |= 1U << row; });
+    warps_[w].clock = now;
   }
   void NoteUnknownA(uint32_t w) {
     for (uint32_t r = 0; r < 4; ++r) {

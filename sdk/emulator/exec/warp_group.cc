@@ -157,6 +157,7 @@ void RunGroupMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   UseRegisters(&warp, i, &product);
   ++member.issued;
   product.issued |= 1U << warp.in_block % kGroupWarps;
+  product.issue_clocks[warp.in_block % kGroupWarps] = warp.clock;
   product.clocks.resize(warp.block->races.clocks());
   warp.block->races.HandOver(warp, product.clocks.data());
   if (product.issued == (1U << kGroupWarps) - 1) ComputeProduct(&warp, &product);

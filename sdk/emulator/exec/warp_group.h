@@ -28,6 +28,7 @@ struct GroupOperands {
 struct GroupProduct {
   GroupOperands operands;
   uint32_t issued = 0;  // a bit for each of the warps
+  uint32_t issue_clocks[kGroupWarps] = {};  // of each warp, with which its reads count: it may be further on by then
   bool computed = false;
   std::vector<uint32_t> clocks;  // that the warps hand over (RaceShadow)
   std::optional<AsyncReads::Id> reads;  // until a warp has waited
