@@ -157,6 +157,7 @@ const std::string kWaitForColumns = "tcgen05.wait::ld.sync.aligned;\n",
 struct Pair {
   const char* name;
   std::string right, from, to;  // the mistake has `to` where the right kernel has `from`
+  std::string said;  // empty: only a wrong result shows the mistake
   Shape shape = {1, 64};
 };
 std::vector<Pair> Pairs() {
@@ -166,7 +167,7 @@ std::vector<Pair> Pairs() {
            "@%p8 bra $end;\nmov.u32 %r10, 0; add.s64 %rd10, %rd2, 128;\n"
            "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd10, {%r10}], [%r50];\n" +
            kCommitBulk + kWaitBulk,
-       kAsyncFence, ""},
+       kAsyncFence, "", "with no fence.proxy.async in between"},
       {"HandedOverWithoutProxyFence",
        "@!%p8 mbarrier.init.shared.b64 [%r51], 32; bar.sync 0;\nsetp.eq.u32 %p6, %r1, 4; @%p6 bra $produce;\n" +
            WaitFor("%r51", "0", "$full") + kClear + kGroupOf + Product(kSum) + kCommitGroup + kWaitGroup + kStoreSum +
@@ -174,18 +175,21 @@ std::vector<Pair> Pairs() {
            "mbarrier.arrive.shared.b64 _, [%r51];",
        kAsyncFence,
        "",
+       "with no fence.proxy.async in between",
        {1, 160}},
       {"SumOfTheLaterGroup",
        kOperands + kGroupOf + Product(kSum) + kCommitGroup + Product(kOtherSum) + kCommitGroup +
            "wgmma.wait_group.sync.aligned 1;\nst.global.f32 [%rd8], %f1;\n" + kWaitGroup,
        "[%rd8], %f1",
        "[%rd8], %f5",
+       "reads a register that wgmma at PTX line",
        {1, 128}},
       {"NextFactorLoadedTooEarly",
        kOperands + kLoadFactor + kGroupOf + Product(kSum, kByRegisters) + kCommitGroup + kWaitGroup + kLoadFactor +
            kGroupOf + Product(kSum, kByRegisters) + kCommitGroup + kWaitGroup + kStoreSum,
        kWaitGroup + kLoadFactor,
        kLoadFactor + kWaitGroup,
+       "writes a register that wgmma at PTX line",
        {1, 128}},
       {"OperandRefilledByCpAsync",
        kOperands + kGroupOf + Product(kSum) + kCommitGroup + kWaitGroup + kSync +
@@ -193,43 +197,49 @@ std::vector<Pair> Pairs() {
            "cp.async.wait_all;\n" + kStoreSum,
        kWaitGroup + kSync,
        kSync,
+       "may still be reading: wgmma.wait_group has to come first",
        {1, 128}},
-      {"ParityThatTurnsWithEachStage", kRing, kFilled, WaitFor("%r14", "%r11", "$full")},
-      {"BytesOfOneCopyOfTwo", kRing, kExpect, "mbarrier.arrive.expect_tx.shared.b64 _, [%r14], 64;\n"},
-      {"BytesOfTwoStages", kRing, kExpect, "mbarrier.arrive.expect_tx.shared.b64 _, [%r14], 256;\n"},
-      {"NoWaitForAFreeStage", kRing, kFreed, ""},
-      {"ReleasedBeforeTheWarpHasRead", kRing, kReadStage + kRelease, kRelease + kReadStage},
+      {"ParityThatTurnsWithEachStage", kRing, kFilled, WaitFor("%r14", "%r11", "$full"),
+       "may still be writing there: its mbarrier says when it has arrived"},
+      {"BytesOfOneCopyOfTwo", kRing, kExpect, "mbarrier.arrive.expect_tx.shared.b64 _, [%r14], 64;\n",
+       "64 more bytes have been copied than mbarrier.expect_tx said"},
+      {"BytesOfTwoStages", kRing, kExpect, "mbarrier.arrive.expect_tx.shared.b64 _, [%r14], 256;\n",
+       "which still needs 0 arrivals and 128 bytes of copies"},
+      {"NoWaitForAFreeStage", kRing, kFreed, "", "the phase expects 0 more arrivals"},
+      {"ReleasedBeforeTheWarpHasRead", kRing, kReadStage + kRelease, kRelease + kReadStage,
+       "read at PTX line 28 (ld.shared.u32) with no barrier in between"},
       {"EveryWarpElectsAProducer",
        kRing,
        kTakesTurns,
        "setp.ge.u32 %p6, %r1, 1; @%p6 bra $produce;\n",
+       "the phase expects 0 more arrivals",
        {1, 96}},
       {"CopyReadBeforeItsWait", kCopyWord + kCommitCopy + kNeighbour + kWaitCopy + kSync + kShowNeighbour, kWaitCopy,
-       ""},
+       "", "that thread has to wait for it first (cp.async.wait_group)"},
       {"WaitForOneGroupTooFew",
        kCopyWord + kCommitCopy + "cp.async.ca.shared.global [%r53+256], [%rd9+256], 4;\n" + kCommitCopy + kNeighbour +
            kWaitCopy + kSync + "ld.shared.u32 %r6, [%r4+256]; st.global.u32 [%rd8], %r6;\n",
-       kWaitCopy, "cp.async.wait_group 1;\n"},
+       kWaitCopy, "cp.async.wait_group 1;\n", "that thread has to wait for it first (cp.async.wait_group)"},
       {"WaitBehindTheBarrier", kCopyWord + kCommitCopy + kNeighbour + kWaitCopy + kSync + kShowNeighbour,
-       kWaitCopy + kSync, kSync + kWaitCopy},
+       kWaitCopy + kSync, kSync + kWaitCopy, "that thread has to wait for it first (cp.async.wait_group)"},
       {"ArrivalOfCopiesThatCountsTwice",
        "@!%p8 mbarrier.init.shared.b64 [%r51], 64; bar.sync 0;\n" + kCopyWord +
            "cp.async.mbarrier.arrive.noinc.shared.b64 [%r51];\n" + kNeighbour + WaitFor("%r51", "0", "$full") +
            kShowNeighbour,
-       ".noinc", ""},
+       ".noinc", "", "which still needs 64 arrivals. Nothing can change that: warps 0 to 1 wait"},
       {"SourceUsedAgain",
        kFillTile + kAsyncFence + kSync + "@%p8 bra $sent;\n" + kBulkOut + kCommitBulk + kWaitRead + "$sent: " + kSync +
            "st.shared.u32 [%r53], 0;\n@!%p8 cp.async.bulk.wait_group 0;\n",
-       kWaitRead, ""},
+       kWaitRead, "", "may still be reading: cp.async.bulk.wait_group of that thread has to come first"},
       {"ResultOnlyWaitedForToBeRead",
        kFillTile + kAsyncFence + kSync + "@%p8 bra $sent;\n" + kBulkOut + kCommitBulk + kWaitBulk + "$sent: " + kSync +
            "ld.global.u32 %r6, [%rd8]; st.global.u32 [%rd8+1024], %r6;\n",
-       kWaitBulk, kWaitRead},
+       kWaitBulk, kWaitRead, "a copy that its thread hasn't waited for (cp.async.bulk.wait_group without .read)"},
       {"BoxBeyondTheAllocation", kInit + "mov.u32 %r10, 0;\n" + TensorLoad("%rd2 + 256", "%r10", 1, 256) + kShowWord,
-       "mov.u32 %r10, 0;", "mov.u32 %r10, 1024;"},
+       "mov.u32 %r10, 0;", "mov.u32 %r10, 1024;", "of the tensor: no allocation is there"},
       {"CoordinatesSwapped",
        kInit + "mov.u32 %r10, 32; mov.u32 %r12, 4;\n" + TensorLoad("%rd2 + 384", "%r10, %r12", 2, 256) + kShowWord,
-       "{%r10, %r12}", "{%r12, %r10}"},
+       "{%r10, %r12}", "{%r12, %r10}", ""},
       {"OtherSwizzleThanTheMap",
        kInit + Fill("2048", 128, "$fill") + kAsyncFence + kSync + kClear +
            "mov.u64 %rd5, 0x4000004000010080; mov.u32 %r10, 0; mov.u32 %r12, 0; add.u32 %r50, %r50, 2048;\n" +
@@ -237,39 +247,55 @@ std::vector<Pair> Pairs() {
            kStoreSum,
        "0x4000004000010080",
        "0x8000004000010080",
+       "with a swizzle of 64 bytes; the copy at PTX line",
        {1, 128}},
       {"MapUsedWithoutAcquire",
        kInit + kChangeMap + kAcquireMap + "mov.u32 %r10, 0; add.u32 %r50, %r50, 1024; add.u32 %r53, %r53, 1024;\n" +
            TensorLoad("%rd11", "%r10", 1, 256) + kShowWord,
        kAcquireMap,
        "",
+       "a fence.proxy.tensormap::generic with .acquire for it has to come first",
        {1, 32}},
-      {"RelaxedClusterWithoutInitFence", kTellLeader, kInitFence, "", {2, 32, 0, 200, 0, 2}},
+      {"RelaxedClusterWithoutInitFence",
+       kTellLeader,
+       kInitFence,
+       "",
+       "of block (0, 0, 0) has made, with no barrier in between",
+       {2, 32, 0, 200, 0, 2}},
       {"ArrivalAtItsOwnBarrier",
        kTellLeader,
        kLeader,
        "mapa.shared::cluster.u32 %r41, %r51, %r40;\n",
+       "which still needs 1 arrivals. Nothing can change that: warp 0 of block (0, 0, 0) waits",
        {2, 32, 0, 200, 0, 2}},
-      {"MulticastToABlockThatHasEnded", kMulticast, kAwaitsItsPart, "@%p7 exit;\n" + kAwaitsItsPart,
+      {"MulticastToABlockThatHasEnded",
+       kMulticast,
+       kAwaitsItsPart,
+       "@%p7 exit;\n" + kAwaitsItsPart,
+       "is a copy that nobody has waited for when the block ends",
        {2, 64, 0, 200, 0, 2}},
       {"ElectionInHalfAWarp",
-       "elect.sync _|%p5, -1;\nsetp.gt.u32 %p3, %r2, 15; @%p3 bra $end;\n@%p5 st.global.u32 [%rd8], 1;\n",
-       "elect.sync _|%p5, -1;\nsetp.gt.u32 %p3, %r2, 15; @%p3 bra $end;\n",
-       "setp.gt.u32 %p3, %r2, 15; @%p3 bra $end;\nelect.sync _|%p5, -1;\n"},
+       "setp.gt.u32 %p3, %r2, 15;\nelect.sync _|%p5, -1;\n@%p3 bra $half;\n@%p5 st.global.u32 [%rd8], 1;\n$half: "
+       "bar.warp.sync -1;\n",
+       "elect.sync _|%p5, -1;\n@%p3 bra $half;\n", "@%p3 bra $half;\nelect.sync _|%p5, -1;\n",
+       "but only 0x0000ffff arrive"},
       {"RegistersOfOneWarpOfFour",
        "setp.gt.u32 %p3, %r1, 3; @%p3 bra $end;\nsetmaxnreg.dec.sync.aligned.u32 40;\nst.global.u32 [%rd8], 1;\n",
        "%p3, %r1, 3",
        "%p3, %r1, 0",
+       "is for whole warpgroups, and warp 1 of this one, which has ended, never ran it",
        {1, 128}},
       {"ColumnsStoredBeforeTheWait",
        kColumns + kWaitForColumns + "st.global.u32 [%rd8], %r47;\nbar.sync 0;\n" + kFreeColumns,
        kWaitForColumns,
        "",
+       "may still be reading: tcgen05.wait::ld has to come first",
        {1, 128}},
       {"ColumnsFreedWhileOthersRead",
        kColumns + kWaitForColumns + "st.global.u32 [%rd8], %r47;\nbar.sync 0;\n" + kFreeColumns,
        "bar.sync 0;\n" + kFreeColumns,
        kFreeColumns,
+       "which isn't allocated",
        {1, 128}},
   };
 }
@@ -285,8 +311,14 @@ TEST_P(AsyncPairs, TheMistakeIsFound) {
   const size_t at = body.rfind(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   body.replace(at, GetParam().from.size(), GetParam().to);
-  const std::string said = RunAsync(body, GetParam().shape);
-  EXPECT_NE(said, "");
+  uint32_t first = kOnes;
+  const std::string said = RunAsync(body, GetParam().shape, &first);
+  if (GetParam().said.empty()) {
+    EXPECT_EQ(said, "");
+    EXPECT_EQ(first, 0u);
+  } else {
+    EXPECT_NE(said.find(GetParam().said), std::string::npos) << "it says: " << said;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Kernels, AsyncPairs, testing::ValuesIn(Pairs()),
                          [](const auto& info) { return std::string(info.param.name); });
