@@ -77,6 +77,12 @@ Statistics Run(const Launch& launch);
 
 constexpr uint32_t kBarriers = 16;  // of each block
 
+// A tensor map in global memory that a thread has changed.
+struct ChangedMap {
+  uint64_t address = 0;
+  uint32_t statement = 0;
+};
+
 struct Block {
   const Launch* launch = nullptr;
   const Program* program = nullptr;
@@ -98,6 +104,8 @@ struct Block {
   uint32_t copies_under_way = 0;
   std::vector<Bulk> bulks;
   AsyncReads reads;
+  std::vector<ChangedMap> changed_maps;  // that no fence.proxy.tensormap has acquired yet
+  std::vector<std::vector<const Instruction*>> register_changes;  // setmaxnreg of each warp; empty until there is one
   std::vector<WarpGroup> warp_groups;  // of each block; empty for kernels without wgmma
   std::vector<TensorMemory> tensor_memories;  // of each block; empty for kernels without tcgen05
   std::deque<TensorCommit> commits;  // that have not arrived

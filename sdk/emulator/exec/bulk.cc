@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "exec/bulk_access.h"
+#include "exec/clusters.h"
 #include "exec/counts.h"
 #include "exec/fault.h"
 #include "exec/global_races.h"
@@ -49,6 +50,29 @@ Access LocateOne(Warp& warp, const Instruction& i, uint32_t lane, AccessKind kin
   return access;
 }
 
+Access LocateInBlock(Warp& warp, const Instruction& address, uint32_t lane, uint32_t rank, uint32_t bytes,
+                     uint32_t align) {
+  uint64_t all[kLanes];
+  Addresses(warp, address, all);
+  Instruction of = address;
+  of.space = Space::kShared;
+  of.flags = kCluster;
+  of.op[0] = kNoOperand;
+  uint64_t place = all[lane];
+  if ((place & kWindowMask) == kSharedWindow) place -= kSharedWindow;
+  if (rank != kNoOperand) place = place % kRankUnit + kRankUnit * (rank + 1);
+  of.displacement = static_cast<int64_t>(place);
+  return LocateOne(warp, of, lane, AccessKind::kWrite, bytes, align);
+}
+
+void ForDestinations(const Warp& warp, const Instruction& i, uint32_t lane,
+                     const std::function<void(uint32_t rank)>& use) {
+  if (i.op[4] == kNoOperand) return use(kNoOperand);
+  const uint32_t blocks = Word(warp, i.op[4], lane) & 0xffff;
+  if (blocks == 0) Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has a multicast to no block of the cluster");
+  for (uint32_t left = blocks; left != 0; left &= left - 1) use(First(left));
+}
+
 Instruction WithAddress(const Warp& warp, const Instruction& i, uint32_t operand, uint32_t index) {
   const uint32_t* extra = warp.block->program->extra.data() + i.extra + kAddressWords * index;
   Instruction out = i;
@@ -75,7 +99,7 @@ void CountBytes(const Warp& warp, const Instruction& i, Space space, AccessKind 
 }
 
 void BeginBulk(Warp& warp, const Instruction& i, uint32_t lane, const Access& to, const Access& barrier,
-               const uint8_t* from, std::shared_ptr<const std::vector<uint8_t>> box) {
+               const uint8_t* from, std::shared_ptr<const std::vector<uint8_t>> box, uint8_t swizzle) {
   Block& block = *warp.block;
   if (block.mbarriers.count(barrier.address[lane]) == 0) {
     Fail(warp, i, lane, Fault::Kind::kIllegalAddress,
@@ -86,7 +110,7 @@ void BeginBulk(Warp& warp, const Instruction& i, uint32_t lane, const Access& to
   CountBytes(warp, i, to.space, to.kind, to.address[lane], to.bytes);
   if (RacesChecked(warp, to.space)) {
     CheckRaces(warp, i, to, lane, false);
-    block.races.MarkAsync(to.address[lane], to.bytes);
+    block.races.MarkAsync(to.address[lane], to.bytes, swizzle);
   }
   Bulk& bulk = block.bulks.emplace_back();
   bulk.copy = Copy{lane, 0, i.statement, to.bytes, to.bytes, to.address[lane], from, warp.instructions};
@@ -129,12 +153,14 @@ void RunBulkCopy(Warp& warp, const Instruction& i, uint32_t mask) {
     if (stores) {
       Store(warp, i, lane, bytes, source);
     } else {
-      const Access barrier = LocateOne(warp, WithAddress(warp, i, 3, 1), lane, AccessKind::kWrite, 8, 8);
       if (source.space == Space::kShared && RacesChecked(warp, source.space))
         NeedFenced(warp, i, source.address[lane], bytes, lane);
       if (GlobalChecked(warp, source.space)) CheckGlobal(warp, from, source, 0);
-      BeginBulk(warp, i, lane, LocateOne(warp, i, lane, AccessKind::kWrite, bytes), barrier, source.host[lane],
-                nullptr);
+      ForDestinations(warp, i, lane, [&](uint32_t rank) {
+        const Access barrier = LocateInBlock(warp, WithAddress(warp, i, 3, 1), lane, rank, 8, 8);
+        BeginBulk(warp, i, lane, LocateInBlock(warp, i, lane, rank, bytes, kBulkUnit), barrier, source.host[lane],
+                  nullptr);
+      });
     }
   }
   ++warp.clock;

@@ -43,6 +43,7 @@ class GroupOperand {
     }
   }
   bool transposed() const { return transposed_; }
+  uint32_t swizzle() const { return swizzle_; }
 
  private:
   uint64_t start_, leading_, stride_;

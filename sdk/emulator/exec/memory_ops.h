@@ -19,7 +19,7 @@ void RunCopyAsync(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunCommitCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunWaitForCopies(Warp& warp, const Instruction& instruction, uint32_t mask);
 
-// cp.async.bulk: operand 0 is the destination, 1 the source, 2 the bytes, 3 the mbarrier. A reduction has as its variant which update
+// cp.async.bulk: operand 0 is the destination, 1 the source, 2 the bytes, 3 the mbarrier, 4 the blocks of a multicast. A reduction has as its variant which update
 // it is, as its count the bytes of an element, which is 0 otherwise.
 void RunBulkCopy(Warp& warp, const Instruction& instruction, uint32_t mask);
 // cp.async.bulk.commit_group; and wait_group, which leaves `displacement` groups.

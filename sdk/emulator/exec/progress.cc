@@ -32,7 +32,11 @@ std::string OfMBarrier(const Block& block, const Warp& warp) {
       "arrivals",
       static_cast<unsigned long long>(warp.wait.place - warp.shared_base), static_cast<unsigned long long>(phase),
       static_cast<unsigned>(phase & 1), barrier.pending);
-  if (barrier.transactions != 0) out += Text(" and %lld bytes of copies", static_cast<long long>(barrier.transactions));
+  if (barrier.transactions > 0) out += Text(" and %lld bytes of copies", static_cast<long long>(barrier.transactions));
+  if (barrier.transactions < 0) {
+    out += Text("; %lld more bytes have been copied than mbarrier.expect_tx said",
+                -static_cast<long long>(barrier.transactions));
+  }
   return out;
 }
 
@@ -80,7 +84,7 @@ std::string WhoWaits(const Block& block) {
       w = end;
     }
     if (block.blocks > 1) out += " of " + BlockText(block.GetWarps(place.rank)[0]);
-    out += Text(" wait at PTX line %u (%s)", source.line, source.op.c_str());
+    out += Text(" %s at PTX line %u (%s)", place.warps.size() > 1 ? "wait" : "waits", source.line, source.op.c_str());
   }
   return places.size() > kMostPlaces ? out + "; others elsewhere" : out;
 }

@@ -79,8 +79,17 @@ void RaceShadow::Fence(const Warp& warp, uint32_t part) {
   own[part + (warp.index - warp.cluster_first)] = warp.clock;
 }
 
-void RaceShadow::MarkAsync(uint64_t offset, uint64_t bytes) {
-  for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) At(w)->async = true;
+void RaceShadow::MarkAsync(uint64_t offset, uint64_t bytes, uint8_t swizzle) {
+  for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) {
+    Word& word = *At(w);
+    word.async = true;
+    word.swizzle = swizzle & 3;
+  }
+}
+uint8_t RaceShadow::GetSwizzle(uint64_t offset, uint32_t* statement) {
+  const Word& word = *At(offset / 4);
+  *statement = word.write_statement;
+  return word.writer == kNobody || !word.async ? 0 : word.swizzle;
 }
 
 RaceShadow::Conflict RaceShadow::Unfenced(const Warp& warp, uint64_t offset, uint64_t bytes) {

@@ -54,8 +54,10 @@ class RaceShadow {
   const uint32_t* GetGlobalFenced(const Warp& warp) const { return GetSeen(warp) + size_t{2} * clocked_; }
   // fence.proxy.async: the async proxy sees the writes that the warp has seen.
   void FenceProxy(const Warp& warp);
-  // The async proxy has written these bytes, which needs no fence to be read by it.
-  void MarkAsync(uint64_t offset, uint64_t bytes);
+  // The async proxy has written these bytes, which needs no fence to be read by it. `swizzle`: of the tensor map, as it numbers them.
+  void MarkAsync(uint64_t offset, uint64_t bytes, uint8_t swizzle);
+  // With which swizzle a copy put the word there that nothing has written since, and which; 0: none, or nobody knows.
+  uint8_t GetSwizzle(uint64_t offset, uint32_t* statement);
   // The first write among these bytes that the async proxy may not see when the warp lets it read them.
   Conflict Unfenced(const Warp& warp, uint64_t offset, uint64_t bytes);
   // As Arrive, of what the warp itself did until `clock` alone.
@@ -90,6 +92,7 @@ class RaceShadow {
     uint8_t read_bytes = 0;
     bool atomic : 1 = false;
     bool async : 1 = false;  // written by the async proxy
+    uint8_t swizzle : 2 = 0;  // of that write
     uint32_t block = 0;  // of which this is; a word of an earlier one is as good as new
   };
   static_assert(sizeof(Word) == 32);  // half a line of the cache

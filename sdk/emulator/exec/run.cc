@@ -204,6 +204,7 @@ class Worker {
       if (!opened) {
         NeedEnded(block_);
         NeedDeallocated(block_);
+        NeedSameRegisters(block_);
         return NeedNoBulks(block_);
       }
       if (++rounds_ % 64 == 0) CheckTime();
@@ -242,6 +243,8 @@ class Worker {
     block_.mbarriers.clear();
     block_.bulks.clear();
     block_.reads.Reset(block_.shared.size());
+    block_.changed_maps.clear();
+    block_.register_changes.clear();
     if (block_.program->has_groups) {
       block_.warp_groups.assign(size_t{(block_.block_warps + kGroupWarps - 1) / kGroupWarps} * block_.blocks, {});
       for (Warp& warp : block_.warps) warp.group_registers.Reset(block_.program->register_bytes);

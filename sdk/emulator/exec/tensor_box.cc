@@ -20,6 +20,14 @@ TensorBox::TensorBox(Warp* warp, const Instruction& instruction, uint32_t lane)
   constexpr uint32_t kAlign = 64;
   const Access access = LocateOne(*warp, of_map, lane, AccessKind::kRead, sizeof map_, kAlign);
   std::memcpy(&map_, access.host[lane], sizeof map_);
+  for (const ChangedMap& changed : warp->block->changed_maps) {
+    if (changed.address != access.address[lane]) continue;
+    const Source& source = warp->block->program->sources[changed.statement];
+    Fail(*warp, instruction, lane, Fault::Kind::kRace,
+         Text("uses the tensor map at 0x%llx, which PTX line %u (%s) has changed: a fence.proxy.tensormap::generic "
+              "with .acquire for it has to come first",
+              static_cast<unsigned long long>(changed.address), source.line, source.op.c_str()));
+  }
   const auto stop = [&](const std::string& what) {
     Fail(*warp, instruction, lane, Fault::Kind::kIllegalAddress, "has a tensor map " + what);
   };

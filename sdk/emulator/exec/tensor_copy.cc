@@ -42,14 +42,11 @@ void LoadBox(Warp& warp, const Instruction& i, uint32_t lane) {
   Addresses(warp, to, addresses);
   const auto data =
       std::make_shared<const std::vector<uint8_t>>(CollectBox(warp, i, lane, box, addresses[lane] % kRankUnit));
-  const auto begin = [&](uint32_t rank) {
-    const Access there = InBlock(warp, barrier, lane, rank, 8, 8);
-    BeginBulk(warp, i, lane, InBlock(warp, to, lane, rank, box.bytes(), kBoxAlign), there, nullptr, data);
-  };
-  if (i.op[4] == kNoOperand) return begin(kNoOperand);
-  const uint32_t blocks = Words(warp, i.op[4])[lane] & 0xffff;
-  if (blocks == 0) Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has a multicast to no block of the cluster");
-  for (uint32_t left = blocks; left != 0; left &= left - 1) begin(First(left));
+  ForDestinations(warp, i, lane, [&](uint32_t rank) {
+    const Access there = LocateInBlock(warp, barrier, lane, rank, 8, 8);
+    BeginBulk(warp, i, lane, LocateInBlock(warp, to, lane, rank, box.bytes(), kBoxAlign), there, nullptr, data,
+              box.map().swizzle);
+  });
 }
 
 void UpdateElements(Warp& warp, const Instruction& i, uint32_t lane, const TensorBox& box, uint8_t* to,
@@ -155,6 +152,17 @@ void RunTensorReplace(Warp& warp, const Instruction& i, uint32_t mask) {
     if (RacesChecked(warp, access.space)) CheckRaces(warp, i, access, lane, false);
     std::memcpy(access.host[lane], &map, sizeof map);
     Wrote(warp, i, access);
+    if (access.space == Space::kGlobal) warp.block->changed_maps.push_back({access.address[lane], i.statement});
+  }
+}
+
+void RunTensorAcquire(Warp& warp, const Instruction& i, uint32_t mask) {
+  if (warp.block->changed_maps.empty()) return;
+  uint64_t addresses[kLanes];
+  Addresses(warp, i, addresses);
+  for (uint32_t left = mask; left != 0; left &= left - 1) {
+    std::erase_if(warp.block->changed_maps,
+                  [&](const ChangedMap& map) { return map.address == addresses[First(left)]; });
   }
 }
 
@@ -165,6 +173,7 @@ void RunTensorPublish(Warp& warp, const Instruction& i, uint32_t mask) {
   const Access to = LocateOne(warp, i, lane, AccessKind::kWrite, sizeof(TensorMap));
   std::memcpy(to.host[lane], source.host[lane], sizeof(TensorMap));
   Wrote(warp, i, to);
+  warp.block->changed_maps.push_back({to.address[lane], i.statement});
 }
 
 }  // namespace kernpack::emulator

@@ -33,6 +33,8 @@ enum class TensorField : uint8_t {
 void RunTensorReplace(Warp& warp, const Instruction& instruction, uint32_t mask);
 // tensormap.cp_fenceproxy: operand 0 the destination in global memory, 1 the source (an address of Program::extra).
 void RunTensorPublish(Warp& warp, const Instruction& instruction, uint32_t mask);
+// fence.proxy.tensormap with .acquire: operand 0 the map.
+void RunTensorAcquire(Warp& warp, const Instruction& instruction, uint32_t mask);
 
 }  // namespace kernpack::emulator
 

@@ -20,8 +20,8 @@ class UnitReader {
              uint32_t used = GroupOperand::kUnit)
       : warp_(*warp), i_(i), lane_(lane), what_(what), read_(*read), used_(used) {}
 
-  // `*known`: bytes that have been written.
-  const uint8_t* At(uint64_t address, bool* known);
+  // `swizzle`: of the operand. `*known`: bytes that have been written.
+  const uint8_t* At(uint64_t address, uint32_t swizzle, bool* known);
 
   // Reads the units of `rows` rows from `first` on, whose elements become those of rows of 32 bytes. Calls `unknown(row)` for rows with
   // unwritten ones.
@@ -31,7 +31,7 @@ class UnitReader {
     constexpr uint32_t kRow = kWordsAlongK * 4;
     operand.ForUnits(first, rows, kRow / element_bytes, [&](uint64_t address, uint32_t row, uint32_t k) {
       bool known = true;
-      const uint8_t* const unit = At(address, &known);
+      const uint8_t* const unit = At(address, operand.swizzle(), &known);
       uint8_t* const to = out + size_t{row - first} * kRow + size_t{k} * element_bytes;
       if (!operand.transposed()) {
         __builtin_memcpy(to, unit, GroupOperand::kUnit);
@@ -46,6 +46,9 @@ class UnitReader {
   }
 
  private:
+  // A Fault if a copy by tensor map has put the unit there with another swizzle than the operand's.
+  void NeedSwizzle(uint64_t address, uint32_t swizzle);
+
   Warp& warp_;
   const Instruction& i_;
   const uint32_t lane_;

@@ -235,4 +235,30 @@ bool TouchGroupRegisters(Warp* warp, const Instruction& i, uint32_t mask) {
   return true;
 }
 
+void RunSetMaxRegisters(Warp& warp, const Instruction& i, uint32_t mask) {
+  if (mask != warp.threads) NeedWholeWarp(warp, i, mask);
+  auto& changes = warp.block->register_changes;
+  changes.resize(warp.block->warps.size());
+  changes[warp.index].push_back(&i);
+}
+
+void NeedSameRegisters(const Block& block) {
+  if (block.register_changes.empty()) return;
+  const auto differ = [](const Instruction* a, const Instruction* b) {
+    return a->count != b->count || a->wide != b->wide;
+  };
+  for (const Warp& warp : block.warps) {
+    const Warp& first = block.GetWarps(warp.rank)[warp.in_block / kGroupWarps * kGroupWarps];
+    const auto &own = block.register_changes[warp.index], &others = block.register_changes[first.index];
+    const size_t both = std::min(own.size(), others.size());
+    for (size_t c = 0; c < std::max(own.size(), others.size()); ++c) {
+      if (c < both && !differ(own[c], others[c])) continue;
+      const bool of_first = c >= own.size();
+      const Warp &did = of_first ? first : warp, &missed = of_first ? warp : first;
+      Fail(did, of_first ? *others[c] : *own[c], First(did.threads), Fault::Kind::kDivergentBarrier,
+           Text("is for whole warpgroups, and warp %u of this one, which has ended, never ran it", missed.in_block));
+    }
+  }
+}
+
 }  // namespace kernpack::emulator

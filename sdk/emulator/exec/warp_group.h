@@ -65,6 +65,12 @@ bool WaitForProducts(Warp* warp, const Instruction& instruction, uint32_t mask);
 // copies one that isn't there yet, as other warps have yet to issue the product.
 bool TouchGroupRegisters(Warp* warp, const Instruction& instruction, uint32_t mask);
 
+// setmaxnreg: `count` eights of registers, `wide` where it's .inc. Threads have all registers that they name; it's only checked that the
+// warps of a warpgroup do it together.
+void RunSetMaxRegisters(Warp& warp, const Instruction& instruction, uint32_t mask);
+// Throws Fault when the blocks have ended and a warp has not done what others of its warpgroup have.
+void NeedSameRegisters(const Block& block);
+
 // The warpgroup of a warp.
 WarpGroup& GroupOf(const Warp& warp);
 // Computes a product of which all warps have issued theirs.

@@ -37,7 +37,7 @@ void Decoder::BulkCopy(Mnemonic mnemonic) {
   if (mnemonic.Has("commit_group") || mnemonic.Has("wait_group")) return BulkGroups(mnemonic);
   if (mnemonic.Has("tensor")) return TensorCopy(mnemonic);
   if (mnemonic.Has("prefetch")) return Expect(2, 3);
-  const bool hint = mnemonic.Take("L2::cache_hint");
+  const bool hint = mnemonic.Take("L2::cache_hint"), multicast = mnemonic.Take("multicast::cluster");
   Instruction out = Start();
   out.count = 0;
   const bool reduces = mnemonic.Take("reduce");
@@ -55,8 +55,8 @@ void Decoder::BulkCopy(Mnemonic mnemonic) {
                      name == "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes";
   const bool moves = name == "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes";
   const bool stores = name == "cp.async.bulk.global.shared::cta.bulk_group";
-  if ((!loads && !moves && !stores) || (reduces && !stores)) Refuse("isn't emulated");
-  const size_t operands = (stores ? 3 : 4) + (hint ? 1 : 0);
+  if ((!loads && !moves && !stores) || (reduces && !stores) || (multicast && !loads)) Refuse("isn't emulated");
+  const size_t operands = (stores ? 3 : 4) + size_t{multicast} + size_t{hint};
   Expect(operands, operands);
   out.space = stores ? Space::kGlobal : Space::kShared;
   out.flags = kCluster;
@@ -66,6 +66,7 @@ void Decoder::BulkCopy(Mnemonic mnemonic) {
   out.op[1] = OtherAddress(Need(1), loads ? Space::kGlobal : Space::kShared, &others);
   out.op[2] = Input(Need(2), Held::kWord, "u32");
   if (!stores) out.op[3] = OtherAddress(Need(3), Space::kShared, &others);
+  out.op[4] = multicast ? Input(Need(4), Held::kWord, "u16") : kNoOperand;
   out.extra = static_cast<uint32_t>(program_.extra.size());
   program_.extra.insert(program_.extra.end(), others.begin(), others.end());
   out.run = RunBulkCopy;

@@ -1,5 +1,6 @@
 // Jumps, calls, barriers, and what a warp's lanes do together.
 #include "exec/collectives.h"
+#include "exec/warp_group.h"
 #include "program/decoder.h"
 
 namespace kernpack::emulator {
@@ -281,7 +282,12 @@ bool Decoder::Control(const Mnemonic& mnemonic) {
     const Operand& count = Need(0);
     if (count.kind != Operand::Kind::kInteger || count.value < 24 || count.value > 256 || count.value % 8 != 0)
       Refuse("expected a number of registers from 24 to 256, a multiple of 8");
-    return true;
+    Instruction out = Start();
+    out.run = RunSetMaxRegisters;
+    out.variant = kBuiltIn;
+    out.count = static_cast<uint8_t>(count.value / 8);
+    out.wide = mnemonic.Has("inc");
+    return Emit(out), true;
   }
   return opcode == "nanosleep" || opcode == "pmevent" || opcode == "griddepcontrol";
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exec/memory_ops.h"
+#include "exec/tensor_copy.h"
 #include "program/decoder.h"
 
 namespace kernpack::emulator {
@@ -291,6 +292,14 @@ bool Decoder::Memory(const Mnemonic& mnemonic) {
     Instruction out = Start();
     out.run = of_proxy ? RunProxyFence : RunInitFence;
     out.variant = kBuiltIn;
+    return Emit(out), true;
+  }
+  if (opcode == "fence" && mnemonic.Has("tensormap::generic") && mnemonic.Has("acquire")) {
+    Expect(2, 2);
+    Instruction out = Start();
+    out.space = Space::kGeneric;
+    Address(Need(0), &out);
+    out.run = RunTensorAcquire;
     return Emit(out), true;
   }
   const bool orders = opcode == "membar" || opcode == "fence";

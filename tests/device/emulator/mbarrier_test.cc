@@ -187,8 +187,8 @@ TEST(MBarriers, RolesThatWaitForEachOtherAreNamed) {
       "$two: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0; @!%p1 bra $two; mbarrier.arrive.shared.b64 _, [full]; "
       "exit;";
   const std::string said = RunText(WithBarriers(0, 1, body), memory, {}, {1, 96});
-  EXPECT_NE(said.find("warp 0 wait"), std::string::npos) << said;
-  EXPECT_NE(said.find("warp 1 wait"), std::string::npos) << said;
+  EXPECT_NE(said.find("warp 0 waits"), std::string::npos) << said;
+  EXPECT_NE(said.find("warp 1 waits"), std::string::npos) << said;
   EXPECT_NE(said.find("(bar.sync)"), std::string::npos) << said;
 }
 
