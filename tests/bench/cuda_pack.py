@@ -133,17 +133,14 @@ def sampling(k) -> Iterator[Case]:
         kept = torch.where(probabilities.cumsum(-1) - probabilities < 0.9, probabilities, 0)
         return tokens.gather(-1, torch.multinomial(kept, 1))
 
-    for name, ours, theirs, peers in (
-        ("argmax", lambda x: k.argmax(x), lambda x: x.argmax(-1), {}),
-        ("topk, 50", lambda x: k.topk(x, k=50)[0], lambda x: x.topk(50)[0], {}),
-        (
-            "sample, temperature 0.7, top_p 0.9",
-            lambda x: k.sample(x, seed=1, temperature=0.7, top_p=0.9),
-            nucleus,
-            beside.sample(0.7, 0.9),
-        ),
+    nuclei = (lambda x: k.sample(x, seed=1, temperature=0.7, top_p=0.9)), nucleus
+    for name, ours, theirs, peers, chosen in (
+        ("argmax", lambda x: k.argmax(x), lambda x: x.argmax(-1), {}, ""),
+        ("topk, 50", lambda x: k.topk(x, k=50)[0], lambda x: x.topk(50)[0], {}, ""),
+        ("sample, temperature 0.7, top_p 0.9", *nuclei, beside.sample(0.7, 0.9), ""),
+        ("sample, temperature 0.7, top_p 0.9, rejection", *nuclei, {}, "KERNPACK_CUDA_SAMPLE=rejection"),
     ):
-        yield Case(name, shape, ours, theirs, (logits,), size(logits), backward=False, peers=peers)
+        yield Case(name, shape, ours, theirs, (logits,), size(logits), backward=False, peers=peers, chosen=chosen)
 
 
 def optimizers(k) -> Iterator[Case]:

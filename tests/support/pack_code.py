@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 KERNELS = Path(__file__).resolve().parents[2] / "kernels"
 
 
-def compile_for_sm90(source: Path, folder: Path, *, without: str = "") -> None:
-    """The PTX of a `*_sm90.cu`, as FOLDER/*_sm90.fatbin; `without` the line of its source."""
+def compile_kernel(source: Path, folder: Path, *, without: Sequence[str] = ()) -> None:
+    """The PTX of a `.cu`, as FOLDER/*.fatbin; `without` the lines of its source."""
     text = source.read_text()
-    if without:
-        assert text.count(f"{without}\n") == 1, f"{source.name} has no line {without!r}"
-        text = text.replace(f"{without}\n", "")
+    for line in without:
+        assert text.count(f"{line}\n") == 1, f"{source.name} has no line {line!r}"
+        text = text.replace(f"{line}\n", "")
     copy = folder / source.name
     copy.write_text(text)
-    code = "-gencode=arch=compute_90a,code=compute_90a"
+    arch = "compute_90a" if source.stem.endswith("_sm90") else "compute_80"
+    code = f"-gencode=arch={arch},code={arch}"
     folders = (f"-I{KERNELS}", f"-I{source.parent}")
     subprocess.run(
         ["nvcc", "-std=c++17", "-O3", "-fatbin", code, *folders, copy, "-o", copy.with_suffix(".fatbin")], check=True
