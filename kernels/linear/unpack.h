@@ -37,13 +37,13 @@ KK_EVERYWHERE int BlockValue(const uint8_t* block, int64_t lane, int64_t k) {
   return low | (byte(16 + k / 16 * 4 + k % 4) >> (2 * (k % 16 / 4)) & 3) << 4;
 }
 
-// The scale and minimum of column k.
+// The scale and minimum of column k. At: a BlockCursor, or what has a block and its tail elsewhere.
 struct ScaleAndMinimum {
   float d, m;
 };
 
-template <PackedFormat F>
-KK_EVERYWHERE ScaleAndMinimum UnpackScale(const BlockCursor<F>& at, int64_t lane, int64_t k) {
+template <PackedFormat F, class At>
+KK_EVERYWHERE ScaleAndMinimum UnpackScale(const At& at, int64_t lane, int64_t k) {
   using T = PackedTraits<F>;
   const uint8_t *scales = at.block() + T::kValueBytes, *tail = at.tail();
   if constexpr (T::kScales == Scales::kHalf) {

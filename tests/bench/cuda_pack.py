@@ -18,6 +18,10 @@ from triton.testing import do_bench
 BF16 = torch.bfloat16
 
 
+# Variables that choose kernels, each with another default.
+CHOICES = ("KERNPACK_CUDA_ATTENTION", "KERNPACK_CUDA_PACKED_LINEAR", "KERNPACK_CUDA_SAMPLE")
+
+
 class Case(NamedTuple):
     name: str
     shape: str
@@ -28,7 +32,7 @@ class Case(NamedTuple):
     flops: int = 0  # by tensor cores
     backward: bool = True
     peers: beside.Calls = beside.NONE
-    attention: str = "mma"  # the kernel of attention and of its gradient
+    chosen: str = ""  # NAME=VALUE of the variable that chooses a kernel which isn't the default
 
 
 def random(*shape: int) -> torch.Tensor:
@@ -129,17 +133,14 @@ def sampling(k) -> Iterator[Case]:
         kept = torch.where(probabilities.cumsum(-1) - probabilities < 0.9, probabilities, 0)
         return tokens.gather(-1, torch.multinomial(kept, 1))
 
-    for name, ours, theirs, peers in (
-        ("argmax", lambda x: k.argmax(x), lambda x: x.argmax(-1), {}),
-        ("topk, 50", lambda x: k.topk(x, k=50)[0], lambda x: x.topk(50)[0], {}),
-        (
-            "sample, temperature 0.7, top_p 0.9",
-            lambda x: k.sample(x, seed=1, temperature=0.7, top_p=0.9),
-            nucleus,
-            beside.sample(0.7, 0.9),
-        ),
+    nuclei = (lambda x: k.sample(x, seed=1, temperature=0.7, top_p=0.9)), nucleus
+    for name, ours, theirs, peers, chosen in (
+        ("argmax", lambda x: k.argmax(x), lambda x: x.argmax(-1), {}, ""),
+        ("topk, 50", lambda x: k.topk(x, k=50)[0], lambda x: x.topk(50)[0], {}, ""),
+        ("sample, temperature 0.7, top_p 0.9", *nuclei, beside.sample(0.7, 0.9), ""),
+        ("sample, temperature 0.7, top_p 0.9, rejection", *nuclei, {}, "KERNPACK_CUDA_SAMPLE=rejection"),
     ):
-        yield Case(name, shape, ours, theirs, (logits,), size(logits), backward=False, peers=peers)
+        yield Case(name, shape, ours, theirs, (logits,), size(logits), backward=False, peers=peers, chosen=chosen)
 
 
 def optimizers(k) -> Iterator[Case]:
@@ -195,10 +196,11 @@ def packed(k) -> Iterator[Case]:
     values = torch.randint(0, 16, (width, width), dtype=torch.uint8)
     scales, zeros = torch.full((width, width // 64), 0.01), torch.full((width, width // 64), 8.0)
     weight, dense = k.pack_int4(values, scales, zeros).cuda(), random(width, width)
-    for rows in (1, 16, 128):
+
+    def case(rows: int, name: str, chosen: str = "") -> Case:
         x = random(rows, width)
-        yield Case(
-            "packed_linear, int4",
+        return Case(
+            name,
             f"{rows} x {width} x {width}",
             lambda x: k.packed_linear(x, weight),
             lambda x: functional.linear(x, dense),
@@ -206,7 +208,13 @@ def packed(k) -> Iterator[Case]:
             size(x, weight, x),
             2 * rows * width * width,
             backward=False,
+            chosen=chosen,
         )
+
+    for rows in (1, 16, 128, 2048):
+        yield case(rows, "packed_linear, int4")
+        if rows > 32 and torch.cuda.get_device_capability() == (9, 0):
+            yield case(rows, "packed_linear, int4, wgmma", "KERNPACK_CUDA_PACKED_LINEAR=wgmma")
 
 
 def attention(k) -> Iterator[Case]:
@@ -228,7 +236,16 @@ def attention(k) -> Iterator[Case]:
         moved = size(q, q, *kv)
         yield Case(name, shape, ours, sdpa(causal), (q, *kv), moved, flops)
         if torch.cuda.get_device_capability() == (9, 0):
-            yield Case(f"{name}, wgmma", shape, ours, sdpa(causal), (q, *kv), moved, flops, attention="wgmma")
+            yield Case(
+                f"{name}, wgmma",
+                shape,
+                ours,
+                sdpa(causal),
+                (q, *kv),
+                moved,
+                flops,
+                chosen="KERNPACK_CUDA_ATTENTION=wgmma",
+            )
     for batch, length, heads, groups in ((64, 4096, 32, 8), (1, 32768, 32, 8)):
         q = random(batch, 1, heads, 128)
         pages = [random(batch * length // 16, 16, groups, 128) for _ in range(2)]
@@ -295,7 +312,11 @@ def of_peers(case: Case, peers: beside.Calls, timed: Callable[..., float]) -> di
 
 
 def measure(case: Case, copied: float, multiplied: float) -> Iterator[dict[str, object]]:
-    os.environ["KERNPACK_CUDA_ATTENTION"] = case.attention  # each call reads it
+    for name in CHOICES:
+        os.environ.pop(name, None)
+    if case.chosen:
+        name, value = case.chosen.split("=")
+        os.environ[name] = value  # each call reads it
     floor = max(case.bytes / copied, case.flops / multiplied)
     with torch.no_grad():
         ours, theirs = (time(lambda op=op: op(*case.inputs)) for op in (case.ours, case.theirs))

@@ -10,7 +10,7 @@ void Attention(kp::TensorView q, kp::TensorView k, kp::TensorView v, std::option
                std::optional<kp::TensorView> sinks, std::optional<double> scale, bool causal, int64_t window,
                double soft_cap, kp::MutTensorView context, kp::MutTensorView lse) {
   const AttentionCall call{q, k, v, lengths, std::nullopt, {}, scale, causal, window, soft_cap};
-  if (ChoosesWgmma() && TakesSm90(call, context) && lse.numel() > 0) return RunSm90(call, sinks, context, lse);
+  if (ChoosesAttentionSm90() && TakesSm90(call, context) && lse.numel() > 0) return RunSm90(call, sinks, context, lse);
   call.Run(sinks, context, lse);
 }
 

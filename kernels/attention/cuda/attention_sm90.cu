@@ -43,12 +43,12 @@ __device__ inline void Consume(Ring<kWidth, T>& ring, const Tiles& tiles, const 
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31, own_group = warp / 4;
   const int rows = p.queries * p.shared, group_row = first_row + own_group * kGroupRows;
   T* const own = ring.queries + own_group * kGroupRows * kSwizzled;
-  for (int i = threadIdx.x % 128; i < kGroupRows * kWidth / kChunk; i += 128) {
-    const int r = i / (kWidth / kChunk), chunk = i % (kWidth / kChunk);
-    const bool there = group_row + r < rows && chunk * kChunk < p.width;
+  for (int i = threadIdx.x % 128; i < kGroupRows * kWidth / kTileChunk; i += 128) {
+    const int r = i / (kWidth / kTileChunk), chunk = i % (kWidth / kTileChunk);
+    const bool there = group_row + r < rows && chunk * kTileChunk < p.width;
     const RowPlace place = GetPlace(p, at.group, min(group_row + r, rows - 1));
     CopyChunk(own + ColumnsOffset<kSm90Rows>(r, chunk),
-              there ? q + at.batch * p.q.batch + place.query * p.q.row + place.head * p.q.head + chunk * kChunk : q,
+              there ? q + at.batch * p.q.batch + place.query * p.q.row + place.head * p.q.head + chunk * kTileChunk : q,
               there);
   }
   CommitCopies();

@@ -44,7 +44,7 @@ class Gradients {
 
   void OfInputs(kp::MutTensorView d_q, kp::MutTensorView d_k, kp::MutTensorView d_v) const {
     if (call_.TakesMma({d_context_, d_q, d_k, d_v})) {
-      const bool sm90 = ChoosesWgmma() && TakesSm90(call_, d_context_) && HasMap(call_.q);
+      const bool sm90 = ChoosesAttentionSm90() && TakesSm90(call_, d_context_) && HasMap(call_.q);
       return sm90 ? BySm90(d_q, d_k, d_v) : ByMma(d_q, d_k, d_v);
     }
     const int64_t batch = p_.batch, rows = call_.q.size(1) * p_.shared;

@@ -91,7 +91,7 @@ template <int kWidth, int kM, class T, class GetOffset>
 __device__ inline void StoreRows(T* tile, const float (&sums)[kM][kWidth / 8][4], const Row (&row)[kM][2],
                                  int first_row, int rows, Pair at, const int* lengths, T* out, float* lse,
                                  const AttentionParams& p, const GetOffset& offset) {
-  constexpr int kOwn = 16 * kM, kChunks = kWidth / kChunk;
+  constexpr int kOwn = 16 * kM, kChunks = kWidth / kTileChunk;
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
 #pragma unroll
   for (int i = 0; i < kM * 2; ++i) {
@@ -111,8 +111,8 @@ __device__ inline void StoreRows(T* tile, const float (&sums)[kM][kWidth / 8][4]
   __syncwarp();
   for (int i = lane; i < kOwn * kChunks; i += 32) {
     const int r = warp * kOwn + i / kChunks, chunk = i % kChunks;
-    if (first_row + r >= rows || chunk * kChunk >= p.width) continue;
-    const long long to = OutRow(p, at.batch, GetPlace(p, at.group, first_row + r)) * p.width + chunk * kChunk;
+    if (first_row + r >= rows || chunk * kTileChunk >= p.width) continue;
+    const long long to = OutRow(p, at.batch, GetPlace(p, at.group, first_row + r)) * p.width + chunk * kTileChunk;
     *reinterpret_cast<uint4*>(out + to) = *reinterpret_cast<const uint4*>(tile + offset(r, chunk));
   }
 }

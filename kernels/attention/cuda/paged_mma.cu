@@ -13,7 +13,7 @@ template <int kWidth, class T>
 __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, const int* lengths, float* partial,
                       const PagedParams& p) {
   extern __shared__ __align__(256) unsigned char memory[];
-  constexpr int kTile = kKeys * kWidth, kChunks = kWidth / kChunk;
+  constexpr int kTile = kKeys * kWidth, kChunks = kWidth / kTileChunk;
   T* const queries = reinterpret_cast<T*>(memory);
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   T* const keys = queries + kRows * kWidth + warp * 2 * kTile;
@@ -57,9 +57,9 @@ __device__ void Paged(const T* q, const T* k, const T* v, const int* tables, con
     for (int i = lane; i < kKeys * kChunks; i += 32) {
       const int r = i / kChunks, chunk = i % kChunks;
       const long long from_k = __shfl_sync(~0u, of_key, r), from_v = __shfl_sync(~0u, of_value, r);
-      const bool copied = from_k != kNowhere && chunk * kChunk < p.width;
-      CopyChunk(keys + TileOffset<kWidth>(r, chunk), copied ? k + from_k + chunk * kChunk : k, copied);
-      CopyChunk(values + TileOffset<kWidth>(r, chunk), copied ? v + from_v + chunk * kChunk : v, copied);
+      const bool copied = from_k != kNowhere && chunk * kTileChunk < p.width;
+      CopyChunk(keys + TileOffset<kWidth>(r, chunk), copied ? k + from_k + chunk * kTileChunk : k, copied);
+      CopyChunk(values + TileOffset<kWidth>(r, chunk), copied ? v + from_v + chunk * kTileChunk : v, copied);
     }
     CommitCopies();
     WaitForCopies();

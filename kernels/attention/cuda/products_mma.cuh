@@ -2,7 +2,7 @@
 // four) and 8 later (2 and 3), of columns 2 (lane % 4) and the next.
 #pragma once
 
-#include "tile.cuh"
+#include "common/cuda/tile.cuh"
 
 namespace kk_cuda {
 
@@ -11,13 +11,13 @@ constexpr int kMmaThreads = 128;
 // `kCount` rows of `width` numbers; row_of(r): where row r begins, null for zeros. `any` is read nowhere.
 template <int kWidth, int kCount, class T, class GetRow>
 __device__ inline void CopyTile(T* tile, const T* any, int width, const GetRow& row_of) {
-  constexpr int kChunks = kWidth / kChunk;
+  constexpr int kChunks = kWidth / kTileChunk;
 #pragma unroll 2
   for (int i = threadIdx.x; i < kCount * kChunks; i += kMmaThreads) {
     const int r = i / kChunks, chunk = i % kChunks;
     const T* const row = row_of(r);
-    const bool there = row && chunk * kChunk < width;
-    CopyChunk(tile + TileOffset<kWidth>(r, chunk), there ? row + chunk * kChunk : any, there);
+    const bool there = row && chunk * kTileChunk < width;
+    CopyChunk(tile + TileOffset<kWidth>(r, chunk), there ? row + chunk * kTileChunk : any, there);
   }
 }
 
@@ -25,12 +25,12 @@ __device__ inline void CopyTile(T* tile, const T* any, int width, const GetRow& 
 // it adds up addresses instead of forming each.
 template <int kWidth, int kCount, class T>
 __device__ inline void CopyRows(T* tile, const T* rows, long long stride, int width, int count) {
-  constexpr int kChunks = kWidth / kChunk, kStep = kMmaThreads / kChunks;
+  constexpr int kChunks = kWidth / kTileChunk, kStep = kMmaThreads / kChunks;
   static_assert(kStep % 8 == 0 && kCount % kStep == 0, "the swizzle is the same in all rows of a thread");
   const int first = static_cast<int>(threadIdx.x) / kChunks, chunk = static_cast<int>(threadIdx.x) % kChunks;
   T* const to = tile + TileOffset<kWidth>(first, chunk);
-  const T* from = rows + first * stride + chunk * kChunk;
-  const int there = chunk * kChunk < width ? count : 0;
+  const T* from = rows + first * stride + chunk * kTileChunk;
+  const int there = chunk * kTileChunk < width ? count : 0;
 #pragma unroll
   for (int r = 0; r < kCount; r += kStep, from += kStep * stride) {
     const bool copied = first + r < there;
@@ -46,7 +46,7 @@ struct Lane {
 
   __device__ Lane(const void* tile, int row, int chunk)
       : at(SharedAddress(tile) + static_cast<uint32_t>(TileOffset<kWidth>(row, chunk)) * 2) {}
-  __device__ uint32_t Chunk(int chunk) const { return at ^ static_cast<uint32_t>(chunk * kChunk * 2); }
+  __device__ uint32_t Chunk(int chunk) const { return at ^ static_cast<uint32_t>(chunk * kTileChunk * 2); }
 };
 
 // scores[m][n]: rows 16 m of `own` times row 8 n and the 7 after it of `others`.
@@ -58,7 +58,7 @@ __device__ inline void Dots(float (&scores)[kM][kN][4], const T* own, const T* o
   for (int i = 0; i < kM * kN * 4; ++i) scores[i / (kN * 4)][i / 4 % kN][i % 4] = 0;
 #pragma unroll
   for (int d = 0; d < kWidth; d += 16) {
-    const uint32_t a_at = of_own.Chunk(d / kChunk), b_at = of_others.Chunk(d / kChunk);
+    const uint32_t a_at = of_own.Chunk(d / kTileChunk), b_at = of_others.Chunk(d / kTileChunk);
     uint32_t a[kM][4];
 #pragma unroll
     for (int m = 0; m < kM; ++m) LoadMatrices(a[m], a_at + 16 * m * kRow);

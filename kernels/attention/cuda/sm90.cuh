@@ -15,7 +15,7 @@ constexpr int kConsumerRegisters = 240, kProducerRegisters = 24;
 // Where chunk `chunk` of row r is in a tile.
 template <int kRows>
 __device__ inline int ColumnsOffset(int r, int chunk) {
-  constexpr int kChunks = kSwizzled / kChunk;
+  constexpr int kChunks = kSwizzled / kTileChunk;
   return chunk / kChunks * kRows * kSwizzled + TileOffset<kSwizzled>(r, chunk % kChunks);
 }
 
@@ -31,7 +31,7 @@ __device__ inline void CopyColumns(T* to, const TensorMap& from, int row, int he
 // Zeros for the rows from `from` on, by all threads that multiply.
 template <int kWidth, int kRows, class T>
 __device__ inline void ClearRows(T* tile, int from) {
-  constexpr int kChunks = kSwizzled / kChunk;
+  constexpr int kChunks = kSwizzled / kTileChunk;
   const int count = (kRows - from) * kChunks;
 #pragma unroll
   for (int column = 0; column < kWidth; column += kSwizzled) {

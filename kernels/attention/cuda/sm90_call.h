@@ -1,40 +1,23 @@
 // The host half of the attention kernel for sm_90: which calls it takes, and the tensor maps of keys and values.
 #pragma once
 
-#include <cstdlib>
-
 #include "attention_call.h"
 #include "attention_sm90.fatbin.h"
 #include "sm90.h"
+
+#include "common/cuda/choice.h"
+#include "common/cuda/tensor_map.h"
 
 namespace kk_cuda {
 
 constexpr kp::DeviceCode kSm90Code{
     "attention_sm90", "fatbin", {device_code::attention_sm90_fatbin, sizeof device_code::attention_sm90_fatbin}};
 
-// No GPU has measured the kernel for sm_90 yet: so it runs only where this variable asks for it.
-inline bool ChoosesWgmma() {
-  const char* const chosen = std::getenv("KERNPACK_CUDA_ATTENTION");
-  if (chosen == nullptr || *chosen == '\0' || std::string(chosen) == "mma") return false;
-  KP_CHECK(std::string(chosen) == "wgmma", ValueError)
-      << "attention: expected the variable KERNPACK_CUDA_ATTENTION to be 'mma' or 'wgmma', got '" << chosen << "'";
-  return true;
-}
+inline bool ChoosesAttentionSm90() { return Chooses("attention", "KERNPACK_CUDA_ATTENTION", "wgmma", "mma"); }
 
-// A box has 64 columns of `rows` rows, of one head of one item. The kernel needs TakesSm90().
+// Of `rows` rows of one head of one item. The kernel needs TakesSm90().
 inline KpTensorMap GetMap(const char* name, kp::TensorView x, uint32_t rows = kSm90Keys) {
-  constexpr uint32_t kHalf = 6, kBfloat = 9, kSwizzle128 = 3, kPromoteTo128 = 2;  // as cuTensorMapEncodeTiled has them
-  const int64_t item = x.itemsize();
-  const auto stride = [&](int64_t d) { return x.size(d) == 1 ? 16 : x.stride(d) * item; };  // of one, none counts
-  KpTensorMap map{};
-  map.handle = x.raw().data, map.offset = x.raw().byte_offset, map.tensor = name, map.rank = 4;
-  map.element_type = x.dtype() == kp::dtype_of<kp::half> ? kHalf : kBfloat;
-  map.swizzle = kSwizzle128, map.l2_promotion = kPromoteTo128;
-  map.extents[0] = x.size(3), map.extents[1] = x.size(1), map.extents[2] = x.size(2), map.extents[3] = x.size(0);
-  map.strides[0] = stride(1), map.strides[1] = stride(2), map.strides[2] = stride(0);
-  map.box[0] = 64, map.box[1] = rows, map.box[2] = map.box[3] = 1;
-  std::fill_n(map.steps, 4, 1U);
-  return map;
+  return GetMap(name, x, {x.size(3), x.size(1), x.size(2), x.size(0)}, {x.stride(1), x.stride(2), x.stride(0)}, rows);
 }
 
 inline bool HasMap(kp::TensorView x) {

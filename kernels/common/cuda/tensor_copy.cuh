@@ -47,6 +47,14 @@ __device__ inline void CopyBox(void* to, const TensorMap& map, int x, int y, int
       : "memory");
 }
 
+// Bytes that lie beside each other; their number and both addresses are multiples of 16.
+__device__ inline void CopyBytes(void* to, const void* from, int bytes, uint64_t* barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   SharedAddress(to)),
+               "l"(from), "r"(bytes), "r"(SharedAddress(barrier))
+               : "memory");
+}
+
 // After this thread's ordinary writes to shared memory, before a barrier: later reads by wgmma and by copies see the writes.
 __device__ inline void PublishWrites() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

@@ -1,5 +1,5 @@
 // Products of 16-bit matrices by the four warps of a group (wgmma, sm_90): they run while the group goes on, and read shared memory
-// themselves. A warp of the group has 16 of the 64 rows; its lanes have sums as mma.cuh's do.
+// themselves, but for a factor that may be in registers. A warp of the group has 16 of the 64 rows; its lanes have sums as mma.cuh's do.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -63,11 +63,11 @@ __device__ constexpr uint64_t RowsOn(int count) { return static_cast<uint64_t>(c
                "k16.f32." types " {" KK_OPERANDS_##count "}, " a_at ", " b_at ", add, 1, 1, " transposed ";\n}" \
                : KK_SUMS_##count(0)                                                                             \
                : "l"(a), "l"(b), "r"(static_cast<int>(add)))
-#define KK_OF_REGISTERS(types, n, count, a_at, b_at, add_at)                                              \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " add_at ", 0;\nwgmma.mma_async.sync.aligned.m64n" n \
-               "k16.f32." types " {" KK_OPERANDS_##count "}, {" a_at "}, " b_at ", add, 1, 1, 1;\n}"      \
-               : KK_SUMS_##count(0)                                                                       \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(1))
+#define KK_OF_REGISTERS(types, n, count, a_at, b_at, add_at, transposed)                                          \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " add_at ", 0;\nwgmma.mma_async.sync.aligned.m64n" n         \
+               "k16.f32." types " {" KK_OPERANDS_##count "}, {" a_at "}, " b_at ", add, 1, 1, " transposed ";\n}" \
+               : KK_SUMS_##count(0)                                                                               \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)))
 #define KK_OF_TYPE(product, ...)             \
   if constexpr (std::is_same_v<T, __half>) { \
     product("f16.f16", __VA_ARGS__);         \
@@ -85,14 +85,26 @@ __device__ inline void GroupDots(float (&sums)[16][4], uint64_t a, uint64_t b, b
   KK_OF_TYPE(KK_OF_SHARED, "128", 64, "%64", "%65", "%66", "0, 0")
 }
 
-// sums[64, n] += a[64, 16] times b[16, n]; a lane has of `a` what mma's do.
+// sums[64, n] = or += a[64, 16] times the transpose of b[n, 16]; a lane has of `a` what mma's do.
+template <class T>
+__device__ inline void GroupDots(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b, bool add) {
+  KK_OF_TYPE(KK_OF_REGISTERS, "64", 32, "%32, %33, %34, %35", "%36", "%37", "0")
+}
+template <class T>
+__device__ inline void GroupDots(float (&sums)[16][4], const uint32_t (&a)[4], uint64_t b, bool add) {
+  KK_OF_TYPE(KK_OF_REGISTERS, "128", 64, "%64, %65, %66, %67", "%68", "%69", "0")
+}
+
+// sums[64, n] += a[64, 16] times b[16, n]; `a` as above.
 template <class T>
 __device__ inline void GroupAdd(float (&sums)[8][4], const uint32_t (&a)[4], uint64_t b) {
-  KK_OF_TYPE(KK_OF_REGISTERS, "64", 32, "%32, %33, %34, %35", "%36", "%37")
+  constexpr bool add = true;
+  KK_OF_TYPE(KK_OF_REGISTERS, "64", 32, "%32, %33, %34, %35", "%36", "%37", "1")
 }
 template <class T>
 __device__ inline void GroupAdd(float (&sums)[16][4], const uint32_t (&a)[4], uint64_t b) {
-  KK_OF_TYPE(KK_OF_REGISTERS, "128", 64, "%64, %65, %66, %67", "%68", "%69")
+  constexpr bool add = true;
+  KK_OF_TYPE(KK_OF_REGISTERS, "128", 64, "%64, %65, %66, %67", "%68", "%69", "1")
 }
 
 // sums[64, n] = or += the transpose of a[16, 64] times b[16, n].

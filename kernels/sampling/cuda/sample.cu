@@ -1,36 +1,14 @@
 // argmax and sample: a block per row.
-#include "sampling/philox.h"
-#include "select.cuh"
+#include "probabilities.cuh"
 
 namespace kk_cuda {
 namespace {
-
-using Weight = unsigned long long;
 
 template <class T>
 __device__ void Argmax(const T* x, int* index, int width) {
   const Place first = FindFirst(x + static_cast<long long>(blockIdx.x) * width, width);
   if (threadIdx.x == 0) index[blockIdx.x] = GetIndex(first);
 }
-
-// Probabilities are integers, parts of 2^-40 of the largest: so their sums are exact, and no order of threads changes a choice.
-template <class T>
-struct Probabilities {
-  const T* row;
-  float largest, scale, least;
-  Place last;  // the elements up to it are left
-
-  __device__ Weight operator()(int i) const {
-    const float x = Number(row[i]);
-    if (!(x >= least) || GetPlace(x, i) < last) return 0;
-    return __float2ull_rn(expf((x - largest) * scale) * 0x1p40f);
-  }
-  __device__ Weight Sum(const Elements& elements) const {
-    Weight sum = 0;
-    elements.ForEach([&](int i) { sum += (*this)(i); });
-    return LogitBlock::Sum(sum);
-  }
-};
 
 template <class T>
 __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
@@ -43,7 +21,7 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
   const float largest = GetValue(first);
   if (p.scale == 0 || !isfinite(largest)) return first;
   Probabilities<T> of{row, largest, p.scale, static_cast<float>(largest + p.least), 0};
-  const auto place = [&](int i) { return GetPlace(Number(row[i]), i); };
+  const auto place = [&](int i) { return of.PlaceOf(i); };
   const bool some = p.top_k > 0 && p.top_k < p.width;
   if (some) {
     of.last =
@@ -52,13 +30,10 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
   }
   Weight total = of.Sum(elements);
   if (p.top_p < 1) {
-    const auto kept = static_cast<Weight>(ceil(p.top_p * static_cast<double>(total)));
-    of.last = max(of.last, Select(shared.sums, elements, kPlaceBits, max(kept, Weight{1}), place, of));
+    of.last = max(of.last, Select(shared.sums, elements, kPlaceBits, KeptBy(p.top_p, total), place, of));
     total = of.Sum(elements);
   }
-  const double u = kk::ToUniform(
-      kk::Philox(static_cast<unsigned long long>(p.seed), blockIdx.x, static_cast<unsigned long long>(p.step)));
-  const Weight target = min(static_cast<Weight>(u * static_cast<double>(total)) + 1, total);
+  const Weight target = DrawTarget(p, 0, total);
   if (some || p.top_p < 1 || p.least > -INFINITY) {
     return Select(shared.sums, elements, kPlaceBits, target, place, of);
   }

@@ -1,14 +1,18 @@
 // argmax, sample, topk and its gradient, and apply_repetition_penalty on CUDA devices.
 #include "sampling/contract.h"
 #include "common/cuda/call.h"
+#include "common/cuda/choice.h"
 #include "params.h"
 #include "sample.fatbin.h"
+#include "sample_rejection.fatbin.h"
 #include "topk.fatbin.h"
 
 namespace kk_cuda {
 namespace {
 
 constexpr kp::DeviceCode kSample{"sample", "fatbin", {device_code::sample_fatbin, sizeof device_code::sample_fatbin}};
+constexpr kp::DeviceCode kRejection{
+    "sample_rejection", "fatbin", {device_code::sample_rejection_fatbin, sizeof device_code::sample_rejection_fatbin}};
 constexpr kp::DeviceCode kTopk{"topk", "fatbin", {device_code::topk_fatbin, sizeof device_code::topk_fatbin}};
 constexpr kp::Extent3 kBlock{kLogitThreads};
 constexpr int kSharedPlaces = 2048;
@@ -32,8 +36,10 @@ void Sample(kp::TensorView logits, int64_t seed, int64_t step, double temperatur
                           temperature == 0 ? 0 : static_cast<float>(std::min(1 / temperature, kMost)),
                           top_p,
                           std::log(min_p) * temperature};
-  kp::launch(logits.device(), kSample, Named("sample", logits.dtype()).c_str(), {RowBlocks(logits)}, kBlock, logits,
-             token, p);
+  const bool rejects = Chooses("sample", "KERNPACK_CUDA_SAMPLE", "rejection", "selection");
+  kp::launch(logits.device(), rejects ? kRejection : kSample,
+             Named(rejects ? "sample_rejection" : "sample", logits.dtype()).c_str(), {RowBlocks(logits)}, kBlock,
+             logits, token, p);
 }
 
 void Topk(kp::TensorView x, int64_t k, kp::MutTensorView values, kp::MutTensorView indices) {

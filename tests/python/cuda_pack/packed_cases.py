@@ -1,10 +1,12 @@
 """Run by test_cuda_packed.py in processes of their own, with an emulated device: products with packed weights, against float64."""
 
+import re
+
 import kernpack
 import numpy as np
 import pytest
 from arrays import get_values, make
-from on_device import K, View, failed_assertion, run, to_device, to_host
+from on_device import EMULATED, K, View, failed_assertion, only, run, to_device, to_host
 from support.ggml_blocks import BLOCK_COLUMNS, FORMATS, random_blocks
 
 # Rows, and columns in blocks of 32: borders of groups of 16 rows, and of the eight warps that share the columns.
@@ -40,6 +42,60 @@ def products(dtype):
             size = np.sqrt(np.square(x64) @ np.square(w64).T)
             assert np.abs(found - x64 @ w64.T).max() < TOLERANCE[dtype] * size.max() * 4, f"{name} {rows}"
         yield
+
+
+def sm90(dtype):
+    """By wgmma, which more than 32 rows of x take: borders of blocks of 64 rows, and of the 64 rows of the weight that a block has."""
+    rng = np.random.default_rng(7)
+    for name, packed, w in weights():
+        on_device, w64 = to_device(packed), w.astype(np.float64)
+        for rows in (33, 64, 129):
+            x, x64 = make(rng.normal(size=(rows, w.shape[1])), dtype)
+            with only(f"packed_linear_sm90_64_{dtype}"):
+                found = to_host(K.packed_linear(to_device(x), on_device))
+            size = np.sqrt(np.square(x64) @ np.square(w64).T)
+            assert np.abs(found - x64 @ w64.T).max() < TOLERANCE[dtype] * size.max() * 4, f"{name} {rows}"
+        yield
+    packed = K.pack_q4_1(random_blocks(rng, "q4_1", 20, 96))  # the end of a row isn't that of a tile of 64 columns
+    x, bias, residual = (make(rng.normal(size=size), dtype)[0] for size in ((2, 40, 96), (20,), (2, 40, 20)))
+    weight = packed if dtype != "bf16" else to_host_tensor(packed)
+    for activation in ("none", "relu", "silu", "gelu", "gelu_tanh"):
+        on_device = (to_device(each) for each in (x, packed, bias, residual))
+        with only(f"packed_linear_sm90_64_{dtype}"):
+            found = to_host(K.packed_linear(*on_device, activation=activation))
+        expected = get_values(K.packed_linear(x, weight, bias, residual, compute="f32", activation=activation))
+        np.testing.assert_allclose(found, expected, atol=TOLERANCE[dtype] * np.abs(expected).max(), err_msg=activation)
+        yield
+
+
+def left_to_others():
+    """The kernel for sm_90 is chosen, but not for these calls."""
+    rng = np.random.default_rng(8)
+    packed = to_device(K.pack_q4_1(random_blocks(rng, "q4_1", 20, 64)))
+    for rows, dtype, kernel in ((32, "f16", "packed_linear_mma_32_f16"), (33, "f32", "packed_linear_f32")):
+        with only(kernel):
+            K.packed_linear(to_device(make(rng.normal(size=(rows, 64)), dtype)[0]), packed)
+        yield
+    tensor = to_device(np.zeros(33 * 64 + 1, np.float16))
+    out = kernpack.empty((33, 20), "f16", kernpack.device("cuda", 0))
+    with only("packed_linear_f16"):
+        K.packed_linear(View(tensor, (33, 64), (64, 1), 1, "f16"), packed, out=out)
+    yield
+    if EMULATED:  # its second device is older
+        older, x = kernpack.device("cuda", 1), np.zeros((33, 64), np.float16)
+        given = (kernpack.from_dlpack(each).to(older) for each in (x, packed.to("cpu")))
+        with only("packed_linear_mma_32_f16"):
+            K.packed_linear(*given)
+        yield
+
+
+def no_such_kernel():
+    """An error of the variable that chooses a kernel."""
+    packed = K.pack_q4_1(random_blocks(np.random.default_rng(4), "q4_1", 20, 64))
+    text = "packed_linear: expected the variable KERNPACK_CUDA_PACKED_LINEAR to be 'mma' or 'wgmma', got 'fast'"
+    with pytest.raises(ValueError, match=re.escape(text)):
+        K.packed_linear(to_device(np.zeros((1, 64), np.float32)), to_device(packed))
+    yield
 
 
 def ends(dtype):
@@ -91,7 +147,7 @@ def embedding():
         yield
 
 
-def damaged(how: str):
+def damaged(how: str, chosen: str):
     """A tensor that isn't a packed weight is found on the device, which alone can read it; a process for each."""
     packed = K.pack_q4_1(random_blocks(np.random.default_rng(4), "q4_1", 20, 64)).copy()
     columns, flat = 64, packed.reshape(-1)
@@ -104,7 +160,8 @@ def damaged(how: str):
     elif how == "short":
         packed = packed[:, :-1].copy()
     says = {"magic": "weight_is_of_a_pack_function", "columns": "weight_has_the_columns", "short": "weight_is_whole"}
-    found = K.packed_linear(to_device(np.zeros((1, columns), np.float32)), to_device(packed))
+    x = np.zeros((1, columns), np.float32) if chosen == "mma" else np.zeros((40, columns), np.float16)
+    found = K.packed_linear(to_device(x), to_device(packed))
     with pytest.raises(RuntimeError, match=failed_assertion(says.get(how, "weight_is_of_a_pack_function"))):
         found.to("cpu")
     yield

@@ -1,11 +1,13 @@
 """Run by test_cuda_sampling.py in processes of their own, with an emulated device: what is chosen of rows of logits, as on the CPU."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
 from arrays import get_values, make
-from on_device import K, failed_assertion, run, to_device, to_host
+from on_device import K, failed_assertion, only, run, to_device, to_host
+from support import distributions
 
 # Widths at the borders of a block of threads, of a digit of a selection, and with ties.
 ROWS = ((1, 1), (3, 5), (2, 2, 511), (2, 513), (2, 2049), (1, 5000))
@@ -55,6 +57,32 @@ def sample(dtype):
                 K.sample(x, seed=seed, step=step, **by),
             )
         yield
+
+
+def rejection(dtype):
+    """A choice of one token only is the CPU's, whichever kernel makes it; others have the probabilities that they should have."""
+    with only(f"sample_rejection_{dtype}"):
+        for x in make_rows(dtype):
+            for by in (
+                {"temperature": 0.0},
+                {"top_k": 1},
+                {"top_p": 1e-9},
+                {"min_p": 1.0, "top_k": 1},
+                {"temperature": 1e-300, "top_k": 1},
+            ):
+                same(f"{x.shape} {by}", K.sample(to_device(x), seed=1, **by), K.sample(x, seed=1, **by))
+                yield
+        for logits, by in distributions.CASES if dtype == "f16" else ():  # half a minute
+            distributions.check(lambda x, **by: to_host(K.sample(to_device(x), **by)), *make(logits, dtype), by, 500)
+            yield
+
+
+def no_such_kernel():
+    """An error of the variable that chooses a kernel."""
+    text = "sample: expected the variable KERNPACK_CUDA_SAMPLE to be 'selection' or 'rejection', got 'fast'"
+    with pytest.raises(ValueError, match=re.escape(text)):
+        K.sample(to_device(np.zeros((1, 4), np.float32)), seed=1)
+    yield
 
 
 def penalty(dtype):

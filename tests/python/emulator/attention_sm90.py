@@ -1,7 +1,6 @@
-"""Attention for sm_90 of the pack on the emulated device against float64: `attention_sm90.py KERNELS FOLDER`.
+"""Attention for sm_90 of the pack on the emulated device against float64: `attention_sm90.py TESTS FOLDER`.
 
-FOLDER has attention_sm90.fatbin. The pack's other attention kernels, whose code takes minutes to compile, are left empty: a call that
-needs one of them fails."""
+FOLDER has attention_sm90.fatbin."""
 
 from __future__ import annotations
 
@@ -17,13 +16,6 @@ from kernpack_cuda_emulator import counted
 _SHAPES = ((1, 65, 1, 1, 1, 64), (2, 43, 6, 129, 2, 80), (1, 129, 1, 600, 1, 128), (1, 70, 2, 40, 2, 64))
 
 
-def embed(folder: Path, name: str, code: bytes) -> None:
-    """The header that CMake makes of a file of code."""
-    numbers = ",".join(str(byte - 256 if byte > 127 else byte) for byte in code)
-    text = f"#pragma once\nnamespace device_code {{ inline constexpr char {name}_fatbin[] = {{{numbers}}}; }}\n"
-    (folder / f"{name}.fatbin.h").write_text(text)
-
-
 def expected(q: Any, k: Any, v: Any, causal: bool, lengths: Any) -> Any:
     heads, queries, keys = q.shape[2], q.shape[1], k.shape[1]
     k, v = (np.repeat(np.nan_to_num(x), heads // x.shape[2], 2) for x in (k, v))
@@ -37,13 +29,12 @@ def expected(q: Any, k: Any, v: Any, causal: bool, lengths: Any) -> Any:
 
 
 def main() -> None:
-    kernels, folder = map(Path, sys.argv[1:])
-    embed(folder, "attention_sm90", (folder / "attention_sm90.fatbin").read_bytes())
-    for other in ("attention_mma", "attention_rows"):
-        embed(folder, other, b"\0")
-    source = (kernels / "attention/cuda/attention_op.cc").read_text() + '\nKP_MODULE("attention_sm90", "1.0");\n'
-    paths = [kernels, kernels / "attention/cuda", folder]
-    module = kernpack.load_inline(source, include_paths=paths, build_directory=folder)
+    tests, folder = map(Path, sys.argv[1:])
+    sys.path.insert(0, str(tests))
+    from support.pack_code import KERNELS, load_op
+
+    source = KERNELS / "attention/cuda/attention_op.cc"
+    module = load_op(source, folder, "attention_sm90", "attention_mma", "attention_rows")
     device, random = kernpack.device("cuda", 0), np.random.default_rng(3)
     calls = 0
     for batch, queries, heads, keys, groups, width in _SHAPES:

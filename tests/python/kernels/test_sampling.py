@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from arrays import make
+from support.distributions import probabilities
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
@@ -64,18 +65,6 @@ def draws(k, logits, count=20000, **options):
     return np.bincount(k.sample(rows, seed=3, **options), minlength=rows.shape[1]) / count
 
 
-def filtered(logits, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0):
-    p = np.exp((np.asarray(logits) - np.max(logits)) / temperature)
-    order = np.argsort(-p, kind="stable")
-    if top_k:
-        p[order[top_k:]] = 0
-    p[p < min_p * p.max()] = 0
-    p /= p.sum()
-    kept = np.cumsum(p[order]) - p[order] < top_p - 1e-12
-    p[order[~kept]] = 0
-    return p / p.sum()
-
-
 OPTIONS = (
     {},
     {"temperature": 0.5},
@@ -92,7 +81,7 @@ OPTIONS = (
 @pytest.mark.parametrize("count", [10, 600])
 def test_how_often_each_is_drawn(k, options, count):
     logits = np.random.default_rng(1).permutation(np.concatenate([np.linspace(0, 3, 10), np.full(count - 10, -6.0)]))
-    expected = filtered(logits, **options)
+    expected = probabilities(logits, **options)
     found = draws(k, logits, **options)
     assert (found[expected == 0] == 0).all()
     np.testing.assert_allclose(found, expected, atol=4 * np.sqrt(0.25 / 20000))
@@ -101,7 +90,7 @@ def test_how_often_each_is_drawn(k, options, count):
 def test_a_large_vocabulary_with_top_p(k):
     """More candidates than are sorted at first."""
     logits = np.random.default_rng(2).normal(size=5000) * 0.1
-    expected = filtered(logits, top_p=0.6)
+    expected = probabilities(logits, top_p=0.6)
     found = np.unique(k.sample(np.tile(logits.astype(np.float32), (4000, 1)), seed=1, top_p=0.6))
     assert (expected[found] > 0).all()
     assert len(found) > 1500
