@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kernpack_sdk import cmake_dir
+from kernpack_sdk import cmake_dir, cross
 from kernpack_sdk.build_failure import explained
 from kernpack_sdk.progress import run_showing
 from kernpack_sdk.project import BuildError
@@ -51,6 +51,8 @@ def _environment(folder: Path, scratch: str, isolated: bool) -> dict[str, str]:
     environment = {"SOURCE_DATE_EPOCH": _EPOCH, "PYTHONUNBUFFERED": "1"} | dict(os.environ)
     for flags in ("CFLAGS", "CXXFLAGS"):
         environment[flags] = f"{environment.get(flags, '')} {shlex.join(maps)}".strip()
+    if cross.own_system():
+        environment.setdefault("CMAKE_GENERATOR", "Ninja")  # CMake would look for Visual Studio's nmake
     if not isolated:
         environment.setdefault("kernpack_DIR", str(cmake_dir()))  # this SDK, also where it isn't installed
     return environment
