@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -46,11 +47,15 @@ def build(
 
 
 def _environment(folder: Path, scratch: str, isolated: bool) -> dict[str, str]:
-    # A shell takes the flags apart: a path may hold spaces.
-    maps = [f"-ffile-prefix-map={folder.absolute()}=.", f"-ffile-prefix-map={scratch}=build"]
+    # A shell takes the flags apart, or Windows: a path may hold spaces.
+    maps = [
+        f"-ffile-prefix-map={folder.absolute().as_posix()}=.",
+        f"-ffile-prefix-map={Path(scratch).as_posix()}=build",
+    ]
+    join = shlex.join if os.name == "posix" else subprocess.list2cmdline
     environment = {"SOURCE_DATE_EPOCH": _EPOCH, "PYTHONUNBUFFERED": "1"} | dict(os.environ)
     for flags in ("CFLAGS", "CXXFLAGS"):
-        environment[flags] = f"{environment.get(flags, '')} {shlex.join(maps)}".strip()
+        environment[flags] = f"{environment.get(flags, '')} {join(maps)}".strip()
     if cross.own_system():
         environment.setdefault("CMAKE_GENERATOR", "Ninja")  # CMake would look for Visual Studio's nmake
     if not isolated:
