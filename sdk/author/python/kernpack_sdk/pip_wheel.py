@@ -32,7 +32,8 @@ def build(
         pip.append("--no-build-isolation")
         if importlib.util.find_spec("pip") is None:
             raise BuildError("this environment has no pip; python -m ensurepip, then try again")
-    with tempfile.TemporaryDirectory() as scratch:
+    # On Windows nobody removes a file that another process, a virus scanner for example, has open.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=cross.own_system() is not None) as scratch:
         # Debian 12's pip, 23.0, has no short form of this option.
         pip += ["--config-settings", f"build-dir={scratch}"]
         pip += [

@@ -79,7 +79,7 @@ def command(
         raise click.ClickException(f"--target {target} compiles on Linux")
     defines = _defines(target, system, architectures)
     try:
-        with tempfile.TemporaryDirectory() as temporary:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=cross.own_system() is not None) as temporary:
             titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
             wheels = [
                 _build(folder, Path(temporary) / str(i), isolated, defines, title, as_json)
