@@ -44,7 +44,7 @@ freethreaded: ## the runtime's wheel for a free-threaded Python, the NumPy suite
 newest: ## the newest torch, JAX, NumPy and apache-tvm-ffi on each Python, in fresh environments: suites with hooks and without, call figures, the table of docs/versions.md; PYTHONS="3.12"; needs `make wheels`
 	scripts/newest $(PYTHONS)
 
-windows: ## the host library and the wheels of the runtime and the kernels for Windows, by zig: a C program, a test program and Windows' own Python with NumPy and torch use them under Wine, and the suites of tests/windows/suites.txt run there; needs what `make test` built, and installs wine
+windows: ## the wheels of the runtime and the kernels for Windows, by zig: a C program, a test program and Windows' own Python with NumPy and torch use them under Wine, and the suites of tests/windows/suites.txt run there; needs what `make test` built
 	scripts/windows
 	scripts/windows-python tests
 

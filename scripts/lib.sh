@@ -59,31 +59,39 @@ suite() {
   [ "$STATUS" -eq 0 ] || FAILED+=("$1")
 }
 
-# together <name>=<command>...: suites side by side, for those that keep less than two cores busy. A command is a script of its own or a
-# function; their outputs follow one another.
-together() {
-  local one name seconds computed
+# start <name>=<command>: a suite that runs beside the next ones. A command is a script of its own or a function. Its output is kept in
+# build/logs/<name>.log until `finish <name>...` waits for what was started, and shows it.
+start() {
+  local name=${1%%=*}
   mkdir -p "$LOGS"
-  for one in "$@"; do
-    {
-      local start=$SECONDS
-      set +e # see attempt
-      # shellcheck disable=SC2086 # a command and its arguments
-      (set -e && ${one#*=}) >"$LOGS/${one%%=*}.log" 2>&1
-      STATUS=$?
-      processor_time
-      echo "$STATUS $((SECONDS - start)) $CPU" >"$LOGS/${one%%=*}.done"
-    } &
-  done
+  {
+    local start=$SECONDS
+    set +e # see attempt
+    # shellcheck disable=SC2086 # a command and its arguments
+    (set -e && ${1#*=}) >"$LOGS/$name.log" 2>&1
+    STATUS=$?
+    processor_time
+    echo "$STATUS $((SECONDS - start)) $CPU" >"$LOGS/$name.done"
+  } &
+}
+
+finish() {
+  local name seconds computed
   wait
-  for one in "$@"; do
-    name=${one%%=*}
+  for name in "$@"; do
     read -r STATUS seconds computed <"$LOGS/$name.done"
     printf '\n==== %s ====\n' "$name"
     cat "$LOGS/$name.log"
     record "$name" "$seconds" "$computed" ' (side by side)'
     [ "$STATUS" -eq 0 ] || FAILED+=("$name")
   done
+}
+
+# together <name>=<command>...: suites side by side, for those that keep less than two cores busy. Their outputs follow one another.
+together() {
+  local one
+  for one in "$@"; do start "$one"; done
+  finish "${@%%=*}"
 }
 
 # need_passed <name>...: ends the script where one of these suites failed, without which later ones can't run.

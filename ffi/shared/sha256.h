@@ -5,14 +5,8 @@
 #define KERNPACK_SHARED_SHA256_H_
 
 #if defined(_WIN32)
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
-#undef Yield  // a macro of old, in the way of functions of that name
+#include "shared/windows_api.h"
+
 // After it: it doesn't declare what it uses.
 #include <bcrypt.h>
 

@@ -46,7 +46,7 @@ def _answer(connection: socket.socket) -> None:
                     with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
                         file.write(changed)
         done = subprocess.run(
-            [*_ZIG, kind, *_TARGET, *map(_here, words)],
+            [*_ZIG, kind, *(_TARGET if kind in ("cc", "c++") else ()), *map(_here, words)],
             cwd=_here(asked["folder"]),
             capture_output=True,
             text=True,

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -217,6 +217,11 @@ def _compiler(who: str, language: str) -> Compiler:
     words = split_command(wanted)
     if words is None:
         raise RuntimeError(f"{who}: no compiler '{wanted}' on the PATH; install one or set {variable}")
+    if any(PureWindowsPath(word).stem.lower() in ("cl", "clang-cl") for word in words):
+        raise RuntimeError(
+            f"{who}: {variable} names '{wanted}', but compilers with the options of MSVC's cl aren't supported; set it to clang or zig "
+            "(pip install ziglang)"
+        )
     found: Compiler = sdk(who).cache.Compiler(words)
     return found
 
@@ -227,9 +232,12 @@ def _zig(who: str, language: str) -> Compiler:
         raise NotImplementedError(f"{who}: CUDA code doesn't compile on Windows yet; use Linux")
     if importlib.util.find_spec("ziglang") is None:
         raise RuntimeError(f"{who}: no compiler; pip install ziglang, or set {_VARIABLES[language][0]} to clang or zig")
-    words = (sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++", "-target", "x86_64-windows-gnu")
-    found: Compiler = sdk(who).cache.Compiler(words)
+    found: Compiler = sdk(who).cache.Compiler(zig_words(language))
     return found
+
+
+def zig_words(language: str) -> list[str]:
+    return [sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++", "-target", "x86_64-windows-gnu"]
 
 
 def _compile(package: ModuleType, compiler: Compiler, language: str, made: Options) -> list[str]:

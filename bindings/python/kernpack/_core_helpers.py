@@ -17,7 +17,7 @@ from kernpack._device_facts import (
     load_installed_backends,
     thread_dimensions,
 )
-from kernpack._jax_questions import watch_jax
+from kernpack._jax_questions import bring_in_jax, watch_jax
 from kernpack._numpy import (
     describe_array,
     numpy_dtype,
@@ -122,8 +122,8 @@ def jax_kind(value: Any) -> int:
         kind = 1
     else:
         kind = 3 if hasattr(type(value), "__jax_array__") else 0
-    if kind and "kernpack.jax" not in sys.modules and importlib.util.find_spec("kernpack.jax") is not None:
-        importlib.import_module("kernpack.jax")
+    if kind and ("kernpack.jax" in sys.modules or importlib.util.find_spec("kernpack.jax") is not None):
+        bring_in_jax()
     return kind
 
 

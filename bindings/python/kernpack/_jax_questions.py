@@ -10,6 +10,17 @@ from typing import Any
 
 from kernpack import _core
 from kernpack._imports import when_imported
+from kernpack._system import WINDOWS
+
+
+def bring_in_jax() -> None:
+    """Imports kernpack.jax, which registers JAX's path."""
+    if WINDOWS:
+        raise NotImplementedError(
+            "Kernpack doesn't support JAX on Windows yet; pass NumPy arrays (numpy.asarray(x)) or torch tensors, or use Linux"
+        )
+    if "kernpack.jax" not in sys.modules:
+        importlib.import_module("kernpack.jax")
 
 
 def watch_jax() -> None:
@@ -29,8 +40,8 @@ def _asker() -> Callable[[], bool]:
             outside = _in_new_thread(state)
         # Under jax.disable_jit, nobody can tell which calls jax.jit encloses.
         traces = bool(state(convention="flax") != outside) or jax.config.jax_disable_jit
-        if traces and "kernpack.jax" not in sys.modules:
-            importlib.import_module("kernpack.jax")  # registers JAX's path
+        if traces:
+            bring_in_jax()
         return traces
 
     return is_tracing

@@ -9,6 +9,9 @@
 #include <kernpack/abi.h>
 #endif
 
+#if defined(_MSC_VER) && !defined(__clang__)
+#error "Kernpack: MSVC's cl isn't supported; compile with zig (pip install ziglang) or clang"
+#endif
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "Kernpack's C++ headers need C++17: compile with -std=c++17 or later"
 #endif

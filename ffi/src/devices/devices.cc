@@ -11,6 +11,9 @@ namespace kernpack::host {
 namespace {
 
 int RaiseNoBackend(int32_t device_type) {
+  if (const char* why = WhyNeverHere(device_type)) {
+    return kp_raise("RuntimeError", "no device of type %s can be used: %s", kp_device_type_name(device_type), why);
+  }
   std::string names;
   for (const Backend* backend : AllBackends()) {
     names += (names.empty() ? "" : ", ");
@@ -52,6 +55,8 @@ int kp_device_count(int32_t device_type, int32_t* out, KpAny* reason) {
         return 0;
       }
       why = backend->reason;
+    } else if (const char* never = WhyNeverHere(device_type)) {
+      why = never;
     } else {
       why = std::string("no backend for device type ") + kp_device_type_name(device_type) + " is registered";
     }

@@ -59,6 +59,9 @@ int OpenBackend(Backend* backend);
 // The host's table of a device type, opened. NULL with an error raised when it has no devices.
 const KpDeviceApi* DeviceApi(int32_t device_type);
 
+// Why there is no backend for the type on this system, in folders of its name; NULL where one may be installed.
+const char* WhyNeverHere(int32_t device_type) noexcept;
+
 // The active device of this thread by type, for backends that keep no such record themselves.
 constexpr int kMaxBackends = 64;
 

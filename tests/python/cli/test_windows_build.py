@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from kernpack_sdk import shared_object
+from kernpack_sdk import cross, pip_wheel, shared_object
+from kernpack_sdk.project import BuildError, Project
 
 COMMAND = [sys.executable, "-m", "kernpack"]
 
@@ -115,3 +117,20 @@ def test_a_platform_and_a_target(project: Path) -> None:
     refused = _run("build", "--platform", "win_amd64", "--target", "aarch64", cwd=project)
     assert refused.returncode == 2
     assert "--target is for Linux; --platform names the processor, too: leave --target out" in refused.stderr
+
+
+def test_on_windows_zig_and_ninja_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As far as it shows here."""
+    monkeypatch.delenv("CMAKE_GENERATOR", raising=False)
+    assert "CMAKE_GENERATOR" not in pip_wheel._environment(tmp_path, "scratch", isolated=True)
+    monkeypatch.setattr(cross, "own_system", lambda: cross.WINDOWS)
+    assert pip_wheel._environment(tmp_path, "scratch", isolated=True)["CMAKE_GENERATOR"] == "Ninja"
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\n')
+    (tmp_path / "CMakeLists.txt").touch()
+    monkeypatch.setattr(cross, "find_zig", lambda: None)
+    with pytest.raises(BuildError, match=r"^no compiler; pip install ziglang$"):
+        Project(tmp_path).build_now()
+    monkeypatch.setattr(cross, "find_zig", lambda: tmp_path / "zig.exe")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(BuildError, match=r"^no ninja on the PATH; pip install ninja$"):
+        Project(tmp_path).build_now()

@@ -24,6 +24,15 @@ OK, ABSENT, BROKEN = "ok", "absent", "broken"
 _MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
 # The oldest versions that are supported: README.md, "What runs where".
 _FRAMEWORKS = {"numpy": (1, 22), "torch": (2, 10), "jax": (0, 6)}
+# docs/versions.md, "Windows", has a row for each.
+_NOT_ON_WINDOWS = {
+    "CUDA, OpenCL": "not on Windows yet; use Linux",
+    "kernpack-compiler": "no wheel for Windows yet; use Linux",
+    "kernpack-cuda-emulator": "no wheel for Windows yet; use Linux",
+    "apache-tvm-ffi's modules": "not loaded on Windows yet; load them with apache-tvm-ffi, or on Linux",
+    "KERNPACK_BACKTRACE": "no effect on Windows yet: errors have no backtraces",
+}
+_NO_JAX = "not on Windows yet; pass NumPy arrays or torch tensors, or use Linux"
 
 
 @dataclass(frozen=True)
@@ -56,10 +65,14 @@ def examine() -> Iterator[Finding]:
     yield _python()
     yield _sdk()
     yield from _tools()
-    yield _nvrtc()
+    if not WINDOWS:
+        yield _nvrtc()
     yield from _frameworks()
     yield _cache()
     yield from _packages()
+    if WINDOWS:
+        for what, found in _NOT_ON_WINDOWS.items():
+            yield Finding(what, ABSENT, found)
 
 
 def _python() -> Finding:
@@ -96,23 +109,41 @@ def _minor(version: str) -> list[str]:
 
 
 def _tools() -> Iterator[Finding]:
+    if WINDOWS and "CXX" not in os.environ:
+        yield _zig()
+    else:
+        mend = "pip install ziglang" if WINDOWS else "apt-get install g++"
+        yield _program("C++ compiler", os.environ.get("CXX", "g++"), f"{mend}, or set CXX to the one you have")
     for what, command, mend in (
-        ("C++ compiler", os.environ.get("CXX", "g++"), "apt-get install g++, or set CXX to the one you have"),
         ("CMake", "cmake", "pip install cmake (a wheel's build fetches its own)"),
         ("Ninja", "ninja", "pip install ninja (a wheel's build fetches its own)"),
         ("nvcc", os.environ.get("NVCC", "nvcc"), "needed for .cu files alone: install the CUDA toolkit, or set NVCC"),
     ):
-        words = split_command(command)
-        if words is None:
-            yield Finding(what, ABSENT, f"no '{command}' on the PATH", mend)
-            continue
-        path = shutil.which(words[0])
-        said = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
-        if said.returncode != 0:
-            first = (said.stderr or said.stdout).strip().partition("\n")[0]
-            yield Finding(what, BROKEN, f"{path} --version: exit {said.returncode}: {first}", f"reinstall it: {mend}")
-        else:
-            yield Finding(what, OK, f"{said.stdout.strip().partition(chr(10))[0]} at {path}")
+        if not (WINDOWS and what == "nvcc"):
+            yield _program(what, command, mend)
+
+
+def _zig() -> Finding:
+    from kernpack._compile import zig_words
+
+    mend = "pip install ziglang, or set CXX to clang or zig"
+    if importlib.util.find_spec("ziglang") is None:
+        return Finding("C++ compiler", ABSENT, "ziglang isn't installed", mend)
+    return _tool("C++ compiler", zig_words("c++"), mend)
+
+
+def _program(what: str, command: str, mend: str) -> Finding:
+    words = split_command(command)
+    return Finding(what, ABSENT, f"no '{command}' on the PATH", mend) if words is None else _tool(what, words, mend)
+
+
+def _tool(what: str, words: list[str], mend: str) -> Finding:
+    path = shutil.which(words[0])
+    said = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
+    if said.returncode != 0:
+        first = (said.stderr or said.stdout).strip().partition("\n")[0]
+        return Finding(what, BROKEN, f"{path} --version: exit {said.returncode}: {first}", f"reinstall it: {mend}")
+    return Finding(what, OK, f"{said.stdout.strip().partition(chr(10))[0]} at {path}")
 
 
 def _nvrtc() -> Finding:
@@ -134,7 +165,9 @@ def _frameworks() -> Iterator[Finding]:
     for name, oldest in _FRAMEWORKS.items():
         version = _installed(name)
         least = ".".join(map(str, oldest))
-        if version is None:
+        if WINDOWS and name == "jax":
+            yield Finding(name, ABSENT, _NO_JAX)
+        elif version is None:
             yield Finding(name, ABSENT, "not installed", f"pip install '{name}>={least}' to call kernels with it")
         elif tuple(map(int, re.findall(r"\d+", version)[: len(oldest)])) < oldest:
             yield Finding(name, BROKEN, f"{version}; supported from {least}", f"pip install -U '{name}>={least}'")

@@ -6,12 +6,13 @@ import importlib.util
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kernpack_sdk import cmake_dir
+from kernpack_sdk import cmake_dir, cross
 from kernpack_sdk.build_failure import explained
 from kernpack_sdk.progress import run_showing
 from kernpack_sdk.project import BuildError
@@ -31,7 +32,8 @@ def build(
         pip.append("--no-build-isolation")
         if importlib.util.find_spec("pip") is None:
             raise BuildError("this environment has no pip; python -m ensurepip, then try again")
-    with tempfile.TemporaryDirectory() as scratch:
+    # On Windows nobody removes a file that another process, a virus scanner for example, has open.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=cross.own_system() is not None) as scratch:
         # Debian 12's pip, 23.0, has no short form of this option.
         pip += ["--config-settings", f"build-dir={scratch}"]
         pip += [
@@ -46,11 +48,17 @@ def build(
 
 
 def _environment(folder: Path, scratch: str, isolated: bool) -> dict[str, str]:
-    # A shell takes the flags apart: a path may hold spaces.
-    maps = [f"-ffile-prefix-map={folder.absolute()}=.", f"-ffile-prefix-map={scratch}=build"]
+    # A shell takes the flags apart, or Windows: a path may hold spaces.
+    maps = [
+        f"-ffile-prefix-map={folder.absolute().as_posix()}=.",
+        f"-ffile-prefix-map={Path(scratch).as_posix()}=build",
+    ]
+    join = shlex.join if os.name == "posix" else subprocess.list2cmdline
     environment = {"SOURCE_DATE_EPOCH": _EPOCH, "PYTHONUNBUFFERED": "1"} | dict(os.environ)
     for flags in ("CFLAGS", "CXXFLAGS"):
-        environment[flags] = f"{environment.get(flags, '')} {shlex.join(maps)}".strip()
+        environment[flags] = f"{environment.get(flags, '')} {join(maps)}".strip()
+    if cross.own_system():
+        environment.setdefault("CMAKE_GENERATOR", "Ninja")  # CMake would look for Visual Studio's nmake
     if not isolated:
         environment.setdefault("kernpack_DIR", str(cmake_dir()))  # this SDK, also where it isn't installed
     return environment

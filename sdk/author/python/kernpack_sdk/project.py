@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernpack_sdk import check, cmake_dir, progress, shared_object, wheel
+from kernpack_sdk import check, cmake_dir, cross, progress, shared_object, wheel
 from kernpack_sdk.build_failure import NO_CMAKE, explained
 from kernpack_sdk.progress import run_showing
 
@@ -93,10 +93,6 @@ class Project:
         """Builds what changed and brings `site` up to date; what the tools printed. `line` gets each line of it as it comes. Raises
         BuildError."""
         name = self.name  # says so where there is no project
-        if sys.platform == "win32":
-            raise BuildError(
-                "building in place doesn't work on Windows yet; on Linux: kernpack build --platform win_amd64"
-            )
         if not (self.root / "CMakeLists.txt").is_file():
             raise BuildError(
                 f"{self.root}: {name} has no CMakeLists.txt; copy that of a new project: kernpack new NAME"
@@ -120,6 +116,13 @@ class Project:
         ]
         stated = self.settings().get("tool", {}).get("scikit-build", {}).get("cmake", {}).get("define", {})
         define += [f"-D{name}={_cmake_value(value)}" for name, value in stated.items() if not isinstance(value, dict)]
+        if system := cross.own_system():
+            zig = cross.find_zig()
+            if zig is None:
+                raise BuildError(cross.NO_ZIG)
+            if not generator:
+                raise BuildError(cross.NO_NINJA)
+            define += [f"-D{name}={value}" for name, value in cross.defines(system, zig).items()]
         return self._run("--log-level=WARNING", "-S", self.root, "-B", self.build, *generator, *define, line=line)
 
     def _install(self) -> None:
@@ -168,7 +171,12 @@ def _link_tree(source: Path, target: Path) -> None:
         link = target / file.relative_to(source)
         if file.is_file() and "__pycache__" not in file.parts and not link.exists():
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(file)
+            try:
+                link.symlink_to(file)
+            except (
+                OSError
+            ):  # Windows wants a right for it that few users have; a file in the place of an edited one isn't linked
+                os.link(file, link)
 
 
 def _replace(fresh: Path, site: Path) -> None:

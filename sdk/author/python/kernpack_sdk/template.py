@@ -62,7 +62,7 @@ def write(folder: Path, name: str, options: Options) -> list[Path]:
     texts = {target: source for layer in options.layers() for target, source in _sources(layer, package)}
     if options.c:
         texts.pop(Path("src") / f"{package}.cc")
-    sources = sorted(str(target) for target in texts if target.suffix in (".c", ".cc", ".cu"))
+    sources = sorted(target.as_posix() for target in texts if target.suffix in (".c", ".cc", ".cu"))
     words = {
         "my-kernels": name,
         "my_kernels": package,
@@ -75,7 +75,7 @@ def write(folder: Path, name: str, options: Options) -> list[Path]:
         for word, value in words.items():
             text = text.replace(word, value)
         (folder / target).parent.mkdir(parents=True, exist_ok=True)
-        (folder / target).write_text(text, encoding="utf-8")
+        (folder / target).write_text(text, encoding="utf-8", newline="\n")
     return sorted(texts)
 
 

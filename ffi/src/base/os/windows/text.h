@@ -1,19 +1,12 @@
-// <windows.h> and small helpers: texts between UTF-8, which the host uses, and wide characters; handles; functions of newer versions.
+// Small helpers beside <windows.h>: texts between UTF-8, which the host uses, and wide characters; handles; functions of newer versions.
 #ifndef KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
 #define KERNPACK_SRC_BASE_OS_WINDOWS_TEXT_H_
-
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#include <windows.h>
-#undef Yield  // a macro of old, which os::Yield isn't
 
 #include <algorithm>
 #include <string>
 #include <string_view>
+
+#include "shared/windows_api.h"
 
 namespace kernpack::host::os {
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import platform
 import re
@@ -14,13 +13,13 @@ from pathlib import Path
 
 import click
 
-from kernpack_sdk import build_failure, cmake_dir, pip_wheel, progress
+from kernpack_sdk import build_failure, cmake_dir, cross, pip_wheel, progress
 from kernpack_sdk.budget import shown
 from kernpack_sdk.loading import lacks_library, refusal
 from kernpack_sdk.project import BuildError, unread_by_pip
 
 _COMPILERS = {"aarch64": "aarch64-linux-gnu-g++"}
-_PLATFORMS = ["win_amd64"]  # each by zig
+_PLATFORMS = [cross.WINDOWS]  # each by zig
 
 
 @click.command("build")
@@ -75,9 +74,12 @@ def command(
         )
     if target is not None and system is not None:
         raise click.UsageError("--target is for Linux; --platform names the processor, too: leave --target out")
+    system = system or cross.own_system()
+    if target is not None and system is not None:
+        raise click.ClickException(f"--target {target} compiles on Linux")
     defines = _defines(target, system, architectures)
     try:
-        with tempfile.TemporaryDirectory() as temporary:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=cross.own_system() is not None) as temporary:
             titles = ["first build", "second build"] if reproducible else [f"building {folder.absolute().name}"]
             wheels = [
                 _build(folder, Path(temporary) / str(i), isolated, defines, title, as_json)
@@ -91,7 +93,7 @@ def command(
             _need_code_for(architectures, Path(temporary) / "site")
             output.mkdir(parents=True, exist_ok=True)
             made = _copied(wheels[0], output / wheels[0].name)
-            refused = "" if target or system else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
+            refused = "" if target or system != cross.own_system() else refusal(Path(temporary) / "site").replace(f"{temporary}/site/", "")
     except OSError as error:
         raise click.ClickException(f"it failed\n{build_failure.full_disk(error)}") from None
     if refused:
@@ -130,8 +132,7 @@ def _defines(target: str | None, system: str | None, architectures: list[str]) -
     """CMake's variables. target and system: None is this machine's."""
     defines = {}
     if system is not None:
-        defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{system}.cmake")
-        defines["KERNPACK_ZIG"] = str(_find_zig(system))
+        defines |= cross.defines(system, _zig(system))
     if target is not None:
         defines["CMAKE_TOOLCHAIN_FILE"] = str(cmake_dir() / "toolchains" / f"{target}.cmake")
     if architectures:
@@ -139,12 +140,13 @@ def _defines(target: str | None, system: str | None, architectures: list[str]) -
     return defines
 
 
-def _find_zig(system: str) -> Path:
-    found = importlib.util.find_spec("ziglang")
-    for folder in found.submodule_search_locations or [] if found else []:
-        if zig := shutil.which("zig", path=folder):
-            return Path(zig)
-    raise click.ClickException(f"--platform {system}: zig is missing, which compiles for it; pip install ziglang")
+def _zig(system: str) -> Path:
+    found = cross.find_zig()
+    if found is None:
+        if system == cross.own_system():
+            raise click.ClickException(cross.NO_ZIG)
+        raise click.ClickException(f"--platform {system}: zig is missing, which compiles for it; pip install ziglang")
+    return found
 
 
 def _need_code_for(architectures: list[str], site: Path) -> None:
