@@ -196,7 +196,7 @@ def _packages() -> Iterator[Finding]:
         try:
             module = kernpack.load(name, probe=True)
         except Exception as error:
-            lacking = re.search(r'pip install "[^"]+"', str(error))  # a library of another wheel
+            lacking = re.search(r'pip install( "[^"]+")+', str(error))  # libraries of other wheels
             mend = lacking[0] if lacking else f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
             yield Finding(f"package {name}", BROKEN, str(error), mend)
         else:
