@@ -209,7 +209,7 @@ def _packages() -> Iterator[Finding]:
             yield Finding(f"package {name}", OK, f"{module.version}, {counted}{libraries}{code}")
             for pack in packs:
                 if not _is_plain(pack):
-                    said = f"of {pack['wheel']}, which {name} needs for {pack['architecture']}, {pack['state']}"
+                    said = f"{pack['wheel']} has its code for {pack['architecture']}, but {pack['state']}"
                     yield Finding(f"package {name}", BROKEN, said, f'pip install --force-reinstall "{pack["wheel"]}"')
 
 
