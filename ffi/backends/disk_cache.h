@@ -41,13 +41,18 @@ inline bool IsPrivateFolder(const std::string& folder) {
 
 // With the folders above it. False when it is not this user's alone and cannot be made so.
 inline bool MakeFolder(const std::string& folder) {
+  int why =
+      0;  // of the first folder that can't be made: "read-only file system" says more than "no such file" of one below it
+  const auto make = [&why](const std::string& path) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST && why == 0) why = errno;
+  };
   for (size_t end = folder.find('/', 1); end != std::string::npos; end = folder.find('/', end + 1)) {
-    mkdir(folder.substr(0, end).c_str(), 0700);
+    make(folder.substr(0, end));
   }
-  const int why = mkdir(folder.c_str(), 0700) == 0 ? 0 : errno;
+  make(folder);
   struct stat found{};
   if (stat(folder.c_str(), &found) != 0) {
-    if (why != 0) errno = why;  // "permission denied" says more than "no such file"
+    if (why != 0) errno = why;
     return false;
   }
   if (!S_ISDIR(found.st_mode)) {

@@ -124,6 +124,23 @@ def test_a_missing_library_says_what_to_install(linked, site: Path) -> None:
     assert f"'{other}' is another" in load(module, first=(other,))["error"]
 
 
+def test_one_error_names_all_missing_libraries(linked, site: Path) -> None:
+    foo = library(site / "foo" / "lib" / "libfoo.so.1")
+    libraries = ("libcublas.so.13", "libcublasLt.so.13", "libfoo.so.1", "libcudnn.so.9", "libgone.so.1")
+    module = linked(*libraries, code=note(FOO, ("libgone.so.1", "gone>=1", "gone/lib")))
+    assert (
+        'needs libcublas.so.13, which isn\'t installed: pip install "nvidia-cublas>=13,<14" "nvidia-cudnn-cu13>=9,<10" '
+        '"gone>=1"; the module also needs libcublasLt.so.13, libcudnn.so.9, libgone.so.1, not installed either. Looked'
+    ) in load(module, site)["error"]
+    foo.unlink()
+    assert '"nvidia-cublas>=13,<14" "foo>=2,<3" "nvidia' in load(module, site)["error"]
+    alike = load(linked("libcudnn.so.9", "libnccl.so.2"), site)["error"]
+    assert (
+        'pip install "nvidia-cudnn-cu13>=9,<10" "nvidia-nccl-cu13>=2,<3", or pip install "nvidia-cudnn-cu12>=9,<10" '
+        '"nvidia-nccl-cu12>=2,<3", by the version of CUDA; the module also needs libnccl.so.2, not installed'
+    ) in alike
+
+
 def test_libraries_that_are_called_alike_for_two_versions_of_cuda(linked, site: Path) -> None:
     alone = load(linked("libcurand.so.10"), site)["error"]
     assert 'pip install "nvidia-curand>=10,<11", or pip install "nvidia-curand-cu12>=10,<11", by the version' in alone

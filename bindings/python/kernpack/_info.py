@@ -44,8 +44,12 @@ def _devices() -> dict[str, str]:
 def module_libraries(module: Module) -> dict[str, str]:
     """The libraries of other wheels that the module's files need, and where each was found."""
     loaded = {file["path"]: file["needs"] for file in json.loads(_core.module_files())}
-    paths = {variant["module_path"] for info in module.functions.values() for variant in info.variants}
-    return {need["library"]: need["path"] for path in sorted(paths) for need in loaded.get(path, [])}
+    return {need["library"]: need["path"] for path in module_files(module) for need in loaded.get(path, [])}
+
+
+def module_files(module: Module) -> list[str]:
+    """The shared objects that have the implementations of its functions."""
+    return sorted({variant["module_path"] for info in module.functions.values() for variant in info.variants})
 
 
 def _how_verified(file: dict[str, str | None]) -> str:

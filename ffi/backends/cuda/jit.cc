@@ -18,6 +18,7 @@
 namespace kernpack::cuda {
 namespace {
 
+constexpr int kOldestOfCuda12 = 50;
 constexpr size_t kLogLimit = 16000;  // bytes of the compiler's messages in an error
 
 // "kernel scale<float> of rows.cu", "rows.cu"
@@ -46,7 +47,7 @@ bool Fails(JitError* error, const JitTarget& target, const std::string& what) {
 }
 
 bool CompileNow(const JitSource& source, std::string_view unit, const JitTarget& target, const JitTools& tools,
-                bool in_a_job, JitCode* out, JitError* error) {
+                bool in_a_job, bool kept, JitCode* out, JitError* error) {
   const auto fail = [&](const std::string& what) { return Fails(error, target, what); };
   std::string why;
   const nvrtc::Library* const library = OpenCompiler(tools.compiler, &why);
@@ -55,10 +56,11 @@ bool CompileNow(const JitSource& source, std::string_view unit, const JitTarget&
   nvrtc::Compilation wanted;
   wanted.arch = ChooseArch(*library, target);
   if (wanted.arch.empty()) {
-    return fail(
-        Format("NVRTC %s makes no code for sm_%d, only for %s; install an older one: pip install "
-               "\"nvidia-cuda-nvrtc-cu12>=12,<13\"",
-               library->version.c_str(), target.arch, nvrtc::Listed(library->archs).c_str()));
+    const char* advice = target.arch >= kOldestOfCuda12
+                             ? "install an older one: pip install \"nvidia-cuda-nvrtc-cu12>=12,<13\""
+                             : "nor does that of CUDA 12, whose oldest architecture is sm_50";
+    return fail(Format("NVRTC %s makes no code for sm_%d, only for %s; %s", library->version.c_str(), target.arch,
+                       nvrtc::Listed(library->archs).c_str(), advice));
   }
   wanted.source = source.text;
   wanted.name = source.name;
@@ -68,7 +70,7 @@ bool CompileNow(const JitSource& source, std::string_view unit, const JitTarget&
   wanted.instance = unit;
   const std::string doing = Format("compiling %s for %s with NVRTC %s", Subject(source, unit).c_str(),
                                    wanted.arch.c_str(), library->version.c_str());
-  const JitProgress progress(doing);
+  const JitProgress progress(doing, kept);
   nvrtc::Compiled compiled;
   if (!nvrtc::Compile(*library, wanted, &compiled, &why)) {
     if (compiled.log.empty()) return fail(doing + " failed: " + why);
@@ -143,7 +145,8 @@ bool BuildJit(const KpHost* host, const JitSource& source, std::string_view unit
     return false;
   }
   if (cache.Read(entry, out)) return found();  // by the one that held the lock
-  if (!CompileNow(source, unit, target, tools, host == nullptr, out, error)) return false;
+  const bool kept = lock.is_open() && !IsNotKept();
+  if (!CompileNow(source, unit, target, tools, host == nullptr, kept, out, error)) return false;
   if (compiled != nullptr) *compiled = true;
   const std::string not_kept = cache.Write(entry, *out);
   if (not_kept.empty()) return true;

@@ -22,6 +22,8 @@ namespace {
 constexpr std::string_view kEntryMagic = "kernpack.jit.1\n";
 constexpr std::string_view kEntrySuffix = ".bin";
 
+std::atomic<bool> said_not_kept{false};
+
 std::string EntryPath(const std::string& folder, const std::string& compiler) {
   return folder + "/" + compiler + std::string(kEntrySuffix);
 }
@@ -66,11 +68,12 @@ std::string JitCache::Write(const std::string& compiler, const JitCode& code) co
 }
 
 void SayNotKept(const std::string& why) {
-  static std::atomic<bool> said{false};
-  if (said.exchange(true)) return;
+  if (said_not_kept.exchange(true)) return;
   const std::string line = Format("kernpack: %s, so every process compiles it again; %s\n", why.c_str(), kOtherCache);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
+
+bool IsNotKept() { return said_not_kept.load(); }
 
 JitLock::JitLock(const JitCache& cache) {
   if (cache.folder().empty() || !disk_cache::MakeFolder(cache.folder())) return;

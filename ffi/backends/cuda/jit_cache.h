@@ -33,6 +33,8 @@ class JitCache {
 
 // One line on stderr per process: `why` is of JitCache::Write.
 void SayNotKept(const std::string& why);
+// True once it was said.
+bool IsNotKept();
 
 inline constexpr const char* kOtherCache = "set KERNPACK_CACHE_DIR to a folder of this user with space left";
 
@@ -46,6 +48,8 @@ class JitLock {
   // Waits for it. -1 with an error raised if the user interrupts; with a `host` of NULL, -1 if the process ends. Where no file can be
   // locked there is nothing to wait for.
   int Take(const KpHost* host);
+  // False where the folder can't be made or written.
+  bool is_open() const { return descriptor_ >= 0; }
 
  private:
   int descriptor_ = -1;

@@ -19,7 +19,8 @@ class JitProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit JitProgress(std::string doing) : doing_(std::move(doing)) {
+  // `kept`: the result goes into the cache.
+  JitProgress(std::string doing, bool kept) : doing_(std::move(doing)), kept_(kept) {
     const char* shown = std::getenv("KERNPACK_PROGRESS");
     if (shown == nullptr || std::string_view(shown) != "0") thread_ = std::thread([this] { Watch(); });
   }
@@ -42,11 +43,12 @@ class JitProgress {
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) return;
     said_ = true;
-    Say("kernpack: " + doing_ + "; it is kept for later processes\n");
+    Say("kernpack: " + doing_ + (kept_ ? "; it is kept for later processes\n" : "\n"));
   }
   static void Say(const std::string& line) { std::fwrite(line.data(), 1, line.size(), stderr); }
 
   const std::string doing_;
+  const bool kept_;
   const Clock::time_point begun_ = Clock::now();
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -103,6 +103,7 @@ def wheel(module: bytes, tmp_path: Path) -> Path:
         f"{INFO}/METADATA": (METADATA + "License-File: LICENSE\n\nA description.\n").encode(),
         f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode(),
         f"{INFO}/licenses/LICENSE": b"MIT",
+        f"{INFO}/entry_points.txt": b"[kernpack.modules]\ngpu = gpu\n",
     }
     return _write(tmp_path / "in", files)
 
@@ -264,3 +265,42 @@ def test_the_folder_of_the_wheel_is_refused(command, wheel: Path) -> None:
     done = command("split", wheel, "-o", wheel.parent)
     assert done.returncode == 1
     assert "the base wheel has the name of the wheel that was given; name another folder with --output" in done.stderr
+
+
+def _facts(site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "kernpack", *words],
+        env={**without_emulator(), "PYTHONPATH": path}, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def test_packs_of_another_version_of_the_base_are_told(command, wheel: Path, tmp_path: Path) -> None:
+    """As after `pip install -U` of the base alone: the older pack stays. Its code isn't used, and no other version's is lost."""
+    pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-emulator is not installed")
+    out, site, other = tmp_path / "out", tmp_path / "site", tmp_path / "other"
+    assert command("split", wheel, "--ptx", "80", "-o", out).returncode == 0
+    _install(out, site, "gpu[sm90]")
+    explained = _facts(site, "explain", "gpu.which").stdout
+    assert "machine code for sm_80 is in gpu-cu-sm80==1.0: not installed\n" in explained
+    assert "machine code for sm_90 is in gpu-cu-sm90==1.0: installed\n" in explained
+    # An older version of both, whose pack has other code of its own.
+    older = tmp_path / "older"
+    older.mkdir()
+    changed = _read(wheel)
+    del changed[f"{INFO}/RECORD"]
+    changed["gpu/gpu.so"] = changed["gpu/gpu.so"].replace(b"mov.u32 %r1, 90", b"mov.u32 %r1, 91")
+    assert command("split", _write(older / "in", changed), "--ptx", "80", "-o", older / "out").returncode == 0
+    _install(older / "out", other, "gpu-cu-sm90", "--no-deps")
+    both = os.pathsep.join(map(str, (other, site)))
+    assert _call(both, "sm_90") == "90 7"  # found by its content, though the other folder comes first
+    for code in site.glob("kernpack_device_code/*.fatbin"):
+        code.unlink()
+    assert _call(both, "sm_90") == "80 7"
+    said = "version 1.0 is installed, which has the code of another build"
+    assert f"in gpu-cu-sm90==1.0: {said}\n" in _facts(both, "explain", "gpu.which").stdout
+    findings = json.loads(_facts(both, "doctor", "--json").stdout)
+    (fine, broken) = [each for each in findings if each["what"] == "package gpu"]
+    assert fine["found"] == "1.0, 2 functions, code for sm_80 not installed"
+    assert (broken["state"], broken["mend"]) == ("broken", 'pip install --force-reinstall "gpu-cu-sm90==1.0"')
+    assert broken["found"] == f"gpu-cu-sm90==1.0 has its code for sm_90, but {said}"

@@ -213,6 +213,8 @@ def test_a_gpu_that_nvrtc_does_not_know(rows: Path, cache: Path) -> None:
     (older,), _ = _call(rows, cache, "shift", devices="sm_60")
     assert "makes no code for sm_60, only for sm_75, " in older
     assert 'pip install "nvidia-cuda-nvrtc-cu12>=12,<13"' in older
+    (oldest,), _ = _call(rows, cache, "shift", devices="sm_35")
+    assert oldest.endswith("; nor does that of CUDA 12, whose oldest architecture is sm_50")
     (newer,), said = _call(rows, cache, "shift", devices="sm_199")  # PTX for the newest known one
     assert newer == OPS["shift"]
     assert "for compute_199" not in said
@@ -301,6 +303,7 @@ def test_a_cache_that_cannot_be_written(rows: Path, tmp_path: Path) -> None:
     results, said = _call(rows, in_the_way, "shift", "scale:f4")
     assert results == [OPS["shift"], OPS["scale:f4"]]
     assert said.count(f"kernpack: can't keep compiled CUDA code below '{in_the_way}/cuda' (Not a directory)") == 1
+    assert "it is kept" not in said
 
 
 def test_a_cache_that_is_full(rows: Path, cache: Path) -> None:
@@ -310,6 +313,15 @@ def test_a_cache_that_is_full(rows: Path, cache: Path) -> None:
     assert f"kernpack: can't keep compiled CUDA code below '{cache}/cuda' (File too large), so every process" in said
     assert [path.name for path in cache.glob("cuda/*/*")] == ["lock"]
     assert TOOK in _call(rows, cache, "shift")[1]
+
+
+def test_a_compilation_whose_result_is_lost_does_not_promise_to_keep_it(
+    rows: Path, fake_nvrtc: Path, tmp_path: Path
+) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    _, said = _call(rows, in_the_way, "shift", KERNPACK_NVRTC=str(fake_nvrtc), FAKE_NVRTC_SECONDS="2")
+    assert "kernpack: compiling rows.cu for compute_80 with NVRTC 13.9\n" in said
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write into any folder")

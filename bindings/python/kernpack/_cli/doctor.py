@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kernpack import _packs
 from kernpack._program import split_command
 from kernpack._system import WINDOWS
 
@@ -223,19 +224,31 @@ def _cache() -> Finding:
 def _packages() -> Iterator[Finding]:
     """Each installed kernel package, loaded in a child process first: one that crashes ends the child alone."""
     import kernpack
-    from kernpack._info import module_libraries
+    from kernpack._info import module_files, module_libraries
 
     for name in sorted(kernpack.installed()):
         try:
             module = kernpack.load(name, probe=True)
         except Exception as error:
-            lacking = re.search(r'pip install "[^"]+"', str(error))  # a library of another wheel
+            lacking = re.search(r'pip install( "[^"]+")+', str(error))  # libraries of other wheels
             mend = lacking[0] if lacking else f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
             yield Finding(f"package {name}", BROKEN, str(error), mend)
         else:
             libraries = "".join(f", {library} at {path}" for library, path in module_libraries(module).items())
             count = len(module.functions)
-            yield Finding(f"package {name}", OK, f"{module.version}, {count} function{'s' * (count != 1)}{libraries}")
+            packs = _packs.states(module_files(module))
+            code = "".join(f", code for {pack['architecture']} {pack['state']}" for pack in packs if _is_plain(pack))
+            counted = f"{count} function{'s' * (count != 1)}"
+            yield Finding(f"package {name}", OK, f"{module.version}, {counted}{libraries}{code}")
+            for pack in packs:
+                if not _is_plain(pack):
+                    said = f"{pack['wheel']} has its code for {pack['architecture']}, but {pack['state']}"
+                    yield Finding(f"package {name}", BROKEN, said, f'pip install --force-reinstall "{pack["wheel"]}"')
+
+
+def _is_plain(pack: dict[str, str]) -> bool:
+    """A wheel that isn't installed is no fault: the machine may have another GPU."""
+    return pack["state"] in (_packs.INSTALLED, _packs.ABSENT)
 
 
 def _distribution(module: str) -> str | None:

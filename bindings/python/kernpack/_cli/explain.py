@@ -79,7 +79,8 @@ def _listed(names: Sequence[str], most: int = 30) -> str:
 
 
 def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
-    from kernpack._info import module_libraries
+    from kernpack import _packs
+    from kernpack._info import module_files, module_libraries
 
     return {
         "function": f"{module.name}.{info.name}",
@@ -91,6 +92,7 @@ def _facts(module: Module, info: FunctionInfo) -> dict[str, Any]:
         "tangent": [tangent for forward, tangent in module._jvps if forward == info.name],
         "variants": info.variants,
         "libraries": module_libraries(module),
+        "packs": _packs.states(module_files(module)),
         **_compiled_here(info),
     }
 
@@ -212,6 +214,9 @@ def _text(facts: dict[str, Any]) -> list[str]:
     for what in ("backward", "tangent"):
         lines.append(f"{what}: {', '.join(facts[what]) or 'none: its author can add ' + _MACRO[what]}")
     lines += [f"needs {library}: found at {path}" for library, path in facts["libraries"].items()]
+    lines += [
+        f"machine code for {pack['architecture']} is in {pack['wheel']}: {pack['state']}" for pack in facts["packs"]
+    ]
     elsewhere = facts.get("call", {}).get("device", "cpu") != "cpu"
     lines.append("variants, as chosen for the CPU:" if elsewhere else "variants:")
     for variant in facts["variants"]:

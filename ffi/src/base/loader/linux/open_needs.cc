@@ -16,13 +16,20 @@
 namespace kernpack::host {
 namespace {
 
-// `pip install "nvidia-cublas>=13,<14"`, or one for each version of CUDA.
-std::string PipLine(const Need& need) {
+// `pip install "nvidia-cublas>=13,<14" "foo>=1"`, or one for each version of CUDA.
+std::string PipLine(std::span<const Need> needs) {
+  size_t choices = 0;
+  for (const Need& need : needs) choices = std::max(choices, need.wheels.size());
   std::string text;
-  for (const LibraryWheel& wheel : need.wheels) {
-    text += (text.empty() ? "pip install \"" : ", or pip install \"") + wheel.requirement + "\"";
+  for (size_t i = 0; i < choices; ++i) {
+    std::string words;
+    for (const Need& need : needs) {
+      const std::string word = " \"" + need.wheels[std::min(i, need.wheels.size() - 1)].requirement + "\"";
+      if (words.find(word) == std::string::npos) words += word;
+    }
+    text.append(i == 0 ? "" : ", or ").append("pip install").append(words);
   }
-  return need.wheels.size() > 1 ? text + ", by the version of CUDA" : text;
+  return choices > 1 ? text + ", by the version of CUDA" : text;
 }
 
 // The path of the library of that name if it is in the process already; else empty.
@@ -51,8 +58,9 @@ class Opening {
     if (needs.empty()) return 0;
     folders_ = platform::PackageFolders(path_);
     const bool by_run_path = HasRunPath(elf);
-    for (const Need& need : needs) {
-      if (OpenOne(need, by_run_path) != 0) return -1;
+    for (size_t i = 0; i < needs.size(); ++i) {
+      later_ = std::span(needs).subspan(i + 1);
+      if (OpenOne(needs[i], by_run_path) != 0) return -1;
     }
     return 0;
   }
@@ -130,7 +138,7 @@ class Opening {
     const char* what = loaded ? "this process has loaded that of" : "what is installed is";
     return kp_raise("ImportError", "kernpack.load: '%s' needs %s of %s, but %s %s ('%s'): %s", path_,
                     need.library.c_str(), need.wheels.front().requirement.c_str(), what, problem.c_str(), found.c_str(),
-                    PipLine(need).c_str());
+                    PipLine({&need, 1}).c_str());
   }
 
   int RaiseMissing(const Need& need) const {
@@ -139,12 +147,26 @@ class Opening {
         other.empty() ? std::string() : "; '" + other + "' is another version, which can't stand in for it";
     std::string by;
     if (!chain_.empty()) by = chain_.back() + ", which it needs, ";
+    std::vector<Need> missing{need};
+    std::string others;
+    for (const Need& each : later_) {
+      if (!IsMissing(each)) continue;
+      missing.push_back(each);
+      others += (others.empty() ? "" : ", ") + each.library;
+    }
+    if (!others.empty()) others = "; the module also needs " + others + ", not installed either";
     return kp_raise(
         "ImportError",
-        "kernpack.load: '%s' %s%s %s, which isn't installed: %s%s. Looked in %zu folders of Python packages, in "
+        "kernpack.load: '%s' %s%s %s, which isn't installed: %s%s%s. Looked in %zu folders of Python packages, in "
         "CONDA_PREFIX, among the system's libraries and in CUDA_HOME",
         path_, chain_.empty() ? "" : "can't be loaded: ", chain_.empty() ? "needs" : (by + "needs").c_str(),
-        need.library.c_str(), PipLine(need).c_str(), instead.c_str(), folders_.size());
+        need.library.c_str(), PipLine(missing).c_str(), others.c_str(), instead.c_str(), folders_.size());
+  }
+
+  bool IsMissing(const Need& need) const {
+    std::string error;
+    return LoadedPath(need.library).empty() && platform::FindInstalled(need, folders_).empty() &&
+           platform::FindInToolkit(need).empty() && platform::Open(need.library, &error) == nullptr;
   }
 
   int RaiseCycle(const std::string& library) const {
@@ -160,6 +182,8 @@ class Opening {
   const char* path_;
   std::vector<std::string> folders_;
   std::vector<std::string> chain_;  // libraries that wait for one that they need
+  std::span<const Need>
+      later_;  // of the module, after the one that is being opened: one error names all that are missing
   std::vector<NeededLibrary>* out_;
 };
 

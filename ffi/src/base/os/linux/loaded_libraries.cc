@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
 namespace kernpack::host {
@@ -63,7 +65,9 @@ void* OpenForGood(const char* path, Binding binding, std::string* why) {
 std::string OwnPath() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<const void*>(&OwnPath), &self) == 0 || self.dli_fname == nullptr) return {};
-  return self.dli_fname;
+  // A frozen program opens it by a link in another folder; its backends are beside the file itself.
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(self.dli_fname, nullptr), &std::free);
+  return real ? real.get() : self.dli_fname;
 }
 
 }  // namespace kernpack::host

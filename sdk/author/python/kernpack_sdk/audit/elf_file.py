@@ -72,18 +72,28 @@ class ElfFile:
             yield Section(section.name, section["sh_addr"], section.data)
 
     def largest_symbols(self, count: int) -> Iterator[tuple[str, int]]:
-        """From the full table of symbols where the file has it, from that of the dynamic linker otherwise."""
+        """From the full table of symbols where the file has it, from that of the dynamic linker otherwise. Of several names for one
+        place, and of several places with one name (static data of several files), the largest counts alone."""
         table = self.elf.get_section_by_name(".symtab") or self.elf.get_section_by_name(".dynsym")
         if not isinstance(table, SymbolTableSection):
             return
         data, texts = table.data(), table.stringtable.data()
         rows = [
-            (size, name)
-            for name, place, size in struct.iter_unpack("<I2xH8xQ", data[: len(data) // 24 * 24])
+            (size, address, name)
+            for name, place, address, size in struct.iter_unpack("<I2xHQQ", data[: len(data) // 24 * 24])
             if place and size
         ]
-        for size, name in sorted(rows, reverse=True)[:count]:
-            yield texts[name : texts.find(b"\0", name)].decode("utf-8", "replace"), size
+        names: set[str] = set()
+        addresses: set[int] = set()
+        for size, address, at in sorted(rows, reverse=True):
+            name = texts[at : texts.find(b"\0", at)].decode("utf-8", "replace")
+            if len(names) == count:
+                return
+            if name in names or address in addresses:
+                continue
+            names.add(name)
+            addresses.add(address)
+            yield name, size
 
     @cached_property
     def _relocations(self) -> tuple[dict[int, int], dict[int, str]]:
