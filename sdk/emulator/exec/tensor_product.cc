@@ -18,7 +18,7 @@ constexpr uint32_t kCopiesOfScales = kTensorLanes / kLanes;
 constexpr uint32_t kFactorColumns = 8;  // of A in tensor memory: 32 bytes of a row
 constexpr uint32_t kStrips = kTensorLanes / kStripLanes;
 
-// What one thread issues.
+// A product that one thread issues.
 class ProductInTensor {
  public:
   ProductInTensor(Warp* warp, const Instruction& i, uint32_t lane)
