@@ -55,9 +55,8 @@ def draw(
     if of == "e2m1":
         codes = random.integers(0, 256, (rows, inner // 2)).astype(np.uint8)
         return codes, _FOURS[np.stack([codes & 15, codes >> 4], -1).reshape(rows, inner)]
-    codes = random.integers(0, 72, (rows, inner)).astype(np.uint8) | (
-        random.integers(0, 2, (rows, inner)).astype(np.uint8) << 7
-    )
+    signs = random.integers(0, 2, (rows, inner)) << 7
+    codes = (random.integers(0, 72, (rows, inner)) | signs).astype(np.uint8)
     return codes, eights(codes, 3 if of == "e4m3" else 2)
 
 
