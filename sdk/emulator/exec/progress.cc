@@ -80,7 +80,7 @@ std::string WhoWaits(const Block& block) {
       w = end;
     }
     if (block.blocks > 1) out += " of " + BlockText(block.GetWarps(place.rank)[0]);
-    out += Text(" wait at PTX line %u (%s)", source.line, source.op.c_str());
+    out += " wait at " + SourceText(source);
   }
   return places.size() > kMostPlaces ? out + "; others elsewhere" : out;
 }
