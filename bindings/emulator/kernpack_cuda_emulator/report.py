@@ -62,10 +62,16 @@ def describe(finding: Mapping[str, Any], around: int = 2) -> str:
     text = f"{finding['kind']}: {finding['message']}"
     if "seed" in finding:
         text += f" (warps ran in shuffled order; seed {finding['seed']} reproduces it)"
-    file, line = finding.get("file"), finding.get("line")
+    # The line that ran; if its function was inlined, the kernel's own line too.
+    for place in [finding, *finding.get("inlined_at", [])[-1:]]:
+        text += _lines(place.get("file"), place.get("line"), around)
+    return text
+
+
+def _lines(file: str | None, line: int | None, around: int) -> str:
     if not file or not line or not linecache.getline(file, line):
-        return text
-    text += f"\n\n{file}:{line}"
+        return ""
+    text = f"\n\n{file}:{line}"
     for number in range(max(line - around, 1), line + around + 1):
         if source := linecache.getline(file, number).rstrip():
             text += f"\n{'>' if number == line else ' '} {number:>5}  {source}"

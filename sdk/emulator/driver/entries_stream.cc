@@ -1,6 +1,7 @@
 // Streams, events and capture.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "driver/machine.h"
 
@@ -15,6 +16,12 @@ Result NeedEvent(Event event) {
 
 bool Reached(Event event) {
   return event->recorded.stream == nullptr || event->recorded.stream->done >= event->recorded.sequence;
+}
+
+// Work runs when the program waits for it: a program that asks a second time waits.
+Result Ask(const Point& point, uint64_t* asked) {
+  if (std::exchange(*asked, point.sequence) != point.sequence) return kNotReady;
+  return RunUntil(point.stream, point.sequence);
 }
 
 double Now() {
@@ -60,7 +67,7 @@ Result cuStreamQuery(Stream handle) {
   StreamRef stream;
   if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
   if (const Result result = RefuseCaptured(stream); result != kSuccess) return result;
-  if (stream->done != stream->queued) return kNotReady;
+  if (stream->done != stream->queued) return Ask({stream, stream->queued}, &stream->asked);
   HostWaited(*stream, stream->done);
   return kSuccess;
 }
@@ -140,6 +147,7 @@ Result cuEventRecord(Event event, Stream handle) {
     return kSuccess;
   });
   event->recorded = {stream, stream->queued};
+  event->asked = 0;
   return result == kSuccess && event->interprocess ? RunUntil(stream, stream->queued) : result;
 }
 
@@ -147,7 +155,7 @@ Result cuEventQuery(Event event) {
   if (const Result result = NeedEvent(event); result != kSuccess) return result;
   if (const Result result = UnsafeWhileCapturing(); result != kSuccess) return result;
   if (event->captured) return kCapturedEvent;
-  if (!Reached(event)) return kNotReady;
+  if (!Reached(event)) return Ask(event->recorded, &event->asked);
   if (event->recorded.stream != nullptr) HostWaited(*event->recorded.stream, event->recorded.sequence);
   return kSuccess;
 }

@@ -142,6 +142,8 @@ void AddFinding(int arch, const emulator::Fault& fault, long seed) {
     finding["ptx_line"] = place.line;
     finding["instruction"] = place.op;
     if (place.file_line != 0) finding["file"] = place.file, finding["line"] = place.file_line;
+    for (const emulator::FileLine& at : place.inlined_at)
+      finding["inlined_at"].push_back({{"file", at.file}, {"line", at.line}});
   }
   Findings::Get().Add(std::move(finding));
 }

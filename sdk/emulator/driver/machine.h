@@ -55,6 +55,7 @@ struct StreamOpaque : std::enable_shared_from_this<StreamOpaque> {
   int priority = 0;
   uint64_t queued = 0;
   uint64_t done = 0;
+  uint64_t asked = 0;  // what was queued when cuStreamQuery said last that the stream isn't ready
   std::deque<Work> queue;
   StreamOrder order;
   CaptureStatus capture = kCaptureNone;
@@ -75,6 +76,7 @@ struct EventOpaque {
   bool captured = false;
   StreamRef capturing;  // the stream whose capture it belongs to
   Point recorded;
+  uint64_t asked = 0;  // as of a stream, by cuEventQuery
   double milliseconds = 0;
 };
 

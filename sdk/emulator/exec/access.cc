@@ -252,12 +252,11 @@ void NeedFenced(const Warp& warp, const Instruction& instruction, uint64_t addre
   if (!conflict.found) return;
   const Source& other = warp.block->program->sources[conflict.other_statement];
   const Warp& there = warp.block->warps[conflict.other / kLanes];
-  Fail(
-      warp, instruction, lane, Fault::Kind::kRace,
-      Text("reads %u bytes of shared memory at 0x%llx through the async proxy, which %s wrote at PTX line %u (%s) with "
-           "no fence.proxy.async in between",
-           bytes, static_cast<unsigned long long>(address), ThreadText(warp, there, conflict.other % kLanes).c_str(),
-           other.line, other.op.c_str()));
+  Fail(warp, instruction, lane, Fault::Kind::kRace,
+       Text("reads %u bytes of shared memory at 0x%llx through the async proxy, which %s wrote at %s with no "
+            "fence.proxy.async in between",
+            bytes, static_cast<unsigned long long>(address), ThreadText(warp, there, conflict.other % kLanes).c_str(),
+            SourceText(other).c_str()));
 }
 
 void NeedUnread(const Warp& warp, const Instruction& instruction, uint64_t address, uint32_t bytes, uint32_t lane) {
@@ -265,9 +264,8 @@ void NeedUnread(const Warp& warp, const Instruction& instruction, uint64_t addre
   if (read == nullptr) return;
   const Source& source = warp.block->program->sources[read->statement];
   Fail(warp, instruction, lane, Fault::Kind::kRace,
-       Text("writes %u bytes of shared memory at 0x%llx, which PTX line %u (%s) by %s may still be reading: %s has to "
-            "come first",
-            bytes, static_cast<unsigned long long>(address), source.line, source.op.c_str(),
+       Text("writes %u bytes of shared memory at 0x%llx, which %s by %s may still be reading: %s has to come first",
+            bytes, static_cast<unsigned long long>(address), SourceText(source).c_str(),
             ThreadText(warp, warp.block->warps[read->warp], read->lane).c_str(), read->end));
 }
 
@@ -286,10 +284,10 @@ void CheckRaces(Warp& warp, const Instruction& instruction, AccessKind kind, uin
   const Warp& there = warp.block->warps[conflict.other / kLanes];
   const std::string who = ThreadText(warp, there, conflict.other % kLanes);
   Fail(warp, instruction, lane, Fault::Kind::kRace,
-       Text("%s %u bytes of shared memory at 0x%llx, which %s %s at PTX line %u (%s) with no barrier in between",
-            Doing(kind), bytes, static_cast<unsigned long long>(address),
+       Text("%s %u bytes of shared memory at 0x%llx, which %s %s at %s with no barrier in between", Doing(kind), bytes,
+            static_cast<unsigned long long>(address),
             conflict.of_warp ? ("a thread of the warp that begins with " + who).c_str() : who.c_str(),
-            conflict.other_wrote ? "wrote" : "read", other.line, other.op.c_str()));
+            conflict.other_wrote ? "wrote" : "read", SourceText(other).c_str()));
 }
 
 }  // namespace kernpack::emulator

@@ -39,9 +39,9 @@ uint32_t AtBarrier(const Block& block, const Warp& warp, uint32_t barrier) {
     if (aligned.count == 0 && group.state == Group::State::kBarrier && group.barrier == barrier) continue;
     const Source& other = block.program->sources[At(block, group).statement];
     Fail(warp, aligned, First(first->mask), Fault::Kind::kDivergentBarrier,
-         Text("is a barrier that the lanes 0x%08x of the warp have reached, while 0x%08x wait at PTX line %u (%s): all "
+         Text("is a barrier that the lanes 0x%08x of the warp have reached, while 0x%08x wait at %s: all "
               "threads of a warp have to reach the same barrier",
-              first->mask, group.mask, other.line, other.op.c_str()));
+              first->mask, group.mask, SourceText(other).c_str()));
   }
   return there;
 }

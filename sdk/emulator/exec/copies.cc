@@ -19,10 +19,10 @@ namespace {
   const auto fail = [&](const Warp& other, const Copy& copy, const char* wait) {
     const Source& source = warp.block->program->sources[copy.statement];
     Fail(warp, instruction, lane, Fault::Kind::kRace,
-         Text("%s %u bytes of shared memory at 0x%llx while the copy at PTX line %u (%s) by %s may still be writing "
+         Text("%s %u bytes of shared memory at 0x%llx while the copy at %s by %s may still be writing "
               "there: ",
               access.kind == AccessKind::kRead ? "reads" : "writes", access.bytes,
-              static_cast<unsigned long long>(access.address[lane]), source.line, source.op.c_str(),
+              static_cast<unsigned long long>(access.address[lane]), SourceText(source).c_str(),
               ThreadText(warp, other, copy.lane).c_str()) +
              wait);
   };

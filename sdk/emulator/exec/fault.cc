@@ -10,7 +10,7 @@ namespace kernpack::emulator {
 std::string Text(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  char buffer[1024];
+  char buffer[4096];
   const int length = std::vsnprintf(buffer, sizeof buffer, format, arguments);
   va_end(arguments);
   return std::string(buffer, length < 0 ? 0 : std::min<size_t>(static_cast<size_t>(length), sizeof buffer - 1));
@@ -22,10 +22,29 @@ std::string ThreadText(const Warp& warp, uint32_t lane) {
   return Text("thread (%u, %u, %u)", thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]);
 }
 
+namespace {
+
+// " (sums.h:7, inlined at rows.cu:9)"
+std::string FileText(const Source& source) {
+  if (source.file_line == 0) return "";
+  std::string out = " (" + source.file + ":" + std::to_string(source.file_line);
+  constexpr size_t kMost = 4;
+  const size_t count = source.inlined_at == nullptr ? 0 : source.inlined_at->size();
+  for (size_t n = 0; n < count; ++n) {
+    if (count > kMost && n == kMost / 2) {
+      out += ", ...";
+      n = count - kMost / 2;
+    }
+    const FileLine& at = (*source.inlined_at)[n];
+    out += ", inlined at " + at.file + ":" + std::to_string(at.line);
+  }
+  return out + ")";
+}
+
+}  // namespace
+
 std::string SourceText(const Source& source) {
-  std::string out = Text("PTX line %u", source.line);
-  if (source.file_line != 0) out += Text(" (%s:%u)", source.file.c_str(), source.file_line);
-  return out + " (" + source.op + ")";
+  return "PTX line " + std::to_string(source.line) + FileText(source) + " (" + source.op + ")";
 }
 
 std::string BlockText(const Warp& warp) {
@@ -42,9 +61,9 @@ void Fail(const Warp& warp, const Instruction& instruction, uint32_t lane, Fault
   const Block& block = *warp.block;
   const Source& source = block.program->sources[instruction.statement];
   std::string text = "kernel " + block.program->name + ", " + BlockText(warp) + ", ";
-  text += ThreadText(warp, lane) + Text(", PTX line %u", source.line);
-  if (source.file_line != 0) text += Text(" (%s:%u)", source.file.c_str(), source.file_line);
-  Place place{block.program->name, source.op, source.file, {}, {}, source.line, source.file_line};
+  text += ThreadText(warp, lane) + Text(", PTX line %u", source.line) + FileText(source);
+  Place place{block.program->name, source.op, source.file, {}, {}, {}, source.line, source.file_line};
+  if (source.inlined_at != nullptr) place.inlined_at = *source.inlined_at;
   block.At(warp.rank, place.block);
   const uint32_t* size = block.launch->block;
   const uint32_t thread = warp.in_block * kLanes + lane;

@@ -6,16 +6,18 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "program/program.h"
 
 namespace kernpack::emulator {
 
 struct Warp;
-struct Instruction;
-struct Source;
 
 // Where a fault happened, for programs that read findings.
 struct Place {
   std::string kernel, op, file;  // `file` is empty without line information
+  std::vector<FileLine> inlined_at;
   uint32_t block[3] = {}, thread[3] = {};
   uint32_t line = 0, file_line = 0;  // of the PTX, and of `file`
 };
@@ -47,7 +49,7 @@ struct Fault : std::runtime_error {
 std::string ThreadText(const Warp& warp, uint32_t lane);
 // The same with its block, if that isn't the one of `from`.
 std::string ThreadText(const Warp& from, const Warp& warp, uint32_t lane);
-// "PTX line 12 (rows.cu:7) (st.global.f32)"
+// "PTX line 12 (rows.cu:7) (st.global.f32)". Of a line of a function that was inlined: "(sums.h:7, inlined at rows.cu:9)".
 std::string SourceText(const Source& source);
 // "block (1, 0, 0)"
 std::string BlockText(const Warp& warp);

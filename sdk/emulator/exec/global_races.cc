@@ -234,6 +234,20 @@ bool GlobalRaces::IsOrdered(const Warp& warp, const GlobalAccess& now, const Glo
   return before.warp == now.warp || before.clock <= seen[before.warp] || warp.block->program->has_strong;
 }
 
+bool GlobalRaces::HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before,
+                              const GlobalAccess* all) {
+  if (static_cast<AccessKind>(now.kind) != AccessKind::kWrite || before.strength != Strength::kAll) return false;
+  if (before.launch != now.launch || before.async != 0) return false;
+  const uint32_t* const seen = warp.block->races.GetSeen(warp);
+  const uint32_t both = before.bytes & now.bytes;
+  for (const GlobalAccess* a = all; a != all + SectorShadow::kAccesses; ++a) {
+    const bool reads = static_cast<AccessKind>(a->kind) != AccessKind::kWrite;
+    if (!reads || a->strength != Strength::kAll || a->unit != now.unit || a->launch != now.launch) continue;
+    if ((both & ~a->bytes) == 0 && (a->warp == now.warp || a->clock <= seen[a->warp])) return true;
+  }
+  return false;
+}
+
 uint32_t GlobalRaces::Same::Among(uint32_t of) const {
   uint32_t out = of & bytes;
   for (uint32_t left = fresh != nullptr ? of : 0; left != 0; left &= left - 1) {
@@ -271,7 +285,7 @@ const GlobalAccess* GlobalRaces::Check(const Warp& warp, const GlobalAccess& now
     // A copy in bulk that its thread has waited for takes the place of the one that it began.
     const bool ends = before.async != 0 && now.async == 0 && before.warp == now.warp && before.unit == now.unit &&
                       before.statement == now.statement && before.kind == now.kind;
-    const bool ordered = ends || IsOrdered(warp, now, before);
+    const bool ordered = ends || IsOrdered(warp, now, before) || HasObserved(warp, now, before, all);
     if (!ordered && !reads && !strong) {
       if (before.kind == kUpdate || now.kind == kRead || (both & ~same.Among(both)) != 0) return &before;
     }

@@ -45,6 +45,10 @@ class GlobalRaces {
   std::vector<UnitOrder> units_;
 
   bool IsOrdered(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before);
+  // True for a write of bytes that the block has read by a strong access, and so may know of a strong one by another block: which of the
+  // two came first isn't kept. So the last block that an atomic counts may reset the counter.
+  static bool HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before,
+                          const GlobalAccess* all);
 };
 
 inline bool GlobalChecked(const Warp& warp, Space space) {

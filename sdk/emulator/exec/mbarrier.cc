@@ -108,9 +108,8 @@ class Lane {
     for (const TensorCommit& commit : warp_.block->commits) {
       if (commit.barrier != place) continue;
       const struct Source& source = warp_.block->program->sources[commit.statement];
-      Stop(Text(
-          "invalidates an mbarrier at which PTX line %u (%s) has yet to arrive: a thread has to wait for that phase",
-          source.line, source.op.c_str()));
+      Stop(Text("invalidates an mbarrier at which %s has yet to arrive: a thread has to wait for that phase",
+                SourceText(source).c_str()));
     }
   }
 

@@ -84,7 +84,7 @@ std::string WhoWaits(const Block& block) {
       w = end;
     }
     if (block.blocks > 1) out += " of " + BlockText(block.GetWarps(place.rank)[0]);
-    out += Text(" %s at PTX line %u (%s)", place.warps.size() > 1 ? "wait" : "waits", source.line, source.op.c_str());
+    out += (place.warps.size() > 1 ? " wait at " : " waits at ") + SourceText(source);
   }
   return places.size() > kMostPlaces ? out + "; others elsewhere" : out;
 }

@@ -242,10 +242,21 @@ void RaceShadow::WriteWords(const Warp& warp, uint32_t thread, uint32_t statemen
   }
 }
 
+RaceShadow::Conflict RaceShadow::CheckExpected(const Warp& warp, uint32_t thread, uint64_t offset, uint32_t bytes) {
+  for (uint64_t w = offset / 4; w < (offset + bytes + 3) / 4; ++w) {
+    const Word& word = *At(w);
+    if (word.writer == kNobody || word.writer == thread || word.atomic) continue;
+    if (Before(warp, word.writer, word.write_clock)) continue;
+    return {true, word.writer, false, word.write_statement, true};
+  }
+  return {};
+}
+
 RaceShadow::Conflict RaceShadow::Check(const Warp& warp, uint32_t lane, const Instruction& instruction, uint64_t offset,
                                        uint32_t bytes, Access access, bool same) {
   Conflict conflict;
   const uint32_t thread = warp.index * kLanes + lane;
+  if ((instruction.flags & kExpected) != 0) return CheckExpected(warp, thread, offset, bytes);
   if ((offset | bytes) % 4 == 0 && access != Access::kAtomic) {
     if (access == Access::kRead) {
       ReadWords(warp, thread, instruction.statement, words_.data() + offset / 4, bytes / 4, &conflict);

@@ -125,6 +125,8 @@ class RaceShadow {
   uint32_t UnorderedReader(const Warp& warp, uint32_t thread, const Word& word, bool* of_warp) const;
   void One(const Warp& warp, uint32_t thread, uint32_t statement, Word* word, uint8_t bytes, Access access, bool same,
            Conflict* out);
+  // A load of what an atom.cas expects: atomics may come before and after it.
+  Conflict CheckExpected(const Warp& warp, uint32_t thread, uint64_t offset, uint32_t bytes);
   // Of `count` whole words.
   void ReadWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count, Conflict* out);
   void WriteWords(const Warp& warp, uint32_t thread, uint32_t statement, Word* words, uint64_t count, bool same,

@@ -43,13 +43,13 @@ void NeedUntainted(const Warp& warp, const Instruction& instruction, uint32_t sl
   const Source& origin = warp.block->program->sources[warp.taint_statement];
   if (warp.taint_address == kOfTensorMemory) {
     Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
-         Text("%s a value made from tensor memory that nothing has written: PTX line %u (%s) read it", use, origin.line,
-              origin.op.c_str()));
+         Text("%s a value made from tensor memory that nothing has written: %s read it", use,
+              SourceText(origin).c_str()));
   }
   Fail(warp, instruction, First(bad), Fault::Kind::kUninitialised,
-       Text("%s a value made from shared memory that nothing has written: PTX line %u (%s) read it, the last time by "
+       Text("%s a value made from shared memory that nothing has written: %s read it, the last time by "
             "%s at 0x%llx",
-            use, origin.line, origin.op.c_str(), ThreadText(warp, warp.taint_lane).c_str(),
+            use, SourceText(origin).c_str(), ThreadText(warp, warp.taint_lane).c_str(),
             static_cast<unsigned long long>(warp.taint_address)));
 }
 

@@ -55,21 +55,21 @@ void CopyToTensor(Warp* warp, const Instruction& i, uint32_t lane) {
   }
   AsyncRead read{warp->index, lane, i.statement, "a tcgen05.commit and a wait for its mbarrier", {}};
   UnitReader reader(warp, i, lane, "the matrix", &read.units);
-  GroupOperand(operands.Descriptor(1, "the matrix"), false, 1)
-      .ForUnits(0, of.rows, of.units * GroupOperand::kUnit, [&](uint64_t from, uint32_t row, uint32_t byte) {
-        bool known = true;
-        uint32_t words[kWords];
-        std::memcpy(words, reader.At(from, &known), sizeof words);
-        for (uint32_t copy = 0; copy < kTensorLanes / of.rows; ++copy) {
-          const uint32_t to = LaneOfCopy(shape, row, copy);
-          const auto bit = static_cast<uint16_t>(1U << to % kStripLanes);
-          for (uint32_t w = 0; w < kWords; ++w) {
-            memory.At(to, first + byte / 4 + w) = words[w];
-            uint16_t& written = memory.Cell(to / kStripLanes, first + byte / 4 + w).written;
-            written = static_cast<uint16_t>(known ? written | bit : written & ~bit);
-          }
-        }
-      });
+  const GroupOperand matrix(operands.Descriptor(1, "the matrix"), false, 1);
+  matrix.ForUnits(0, of.rows, of.units * GroupOperand::kUnit, [&](uint64_t from, uint32_t row, uint32_t byte) {
+    bool known = true;
+    uint32_t words[kWords];
+    std::memcpy(words, reader.At(from, matrix.swizzle(), &known), sizeof words);
+    for (uint32_t copy = 0; copy < kTensorLanes / of.rows; ++copy) {
+      const uint32_t to = LaneOfCopy(shape, row, copy);
+      const auto bit = static_cast<uint16_t>(1U << to % kStripLanes);
+      for (uint32_t w = 0; w < kWords; ++w) {
+        memory.At(to, first + byte / 4 + w) = words[w];
+        uint16_t& written = memory.Cell(to / kStripLanes, first + byte / 4 + w).written;
+        written = static_cast<uint16_t>(known ? written | bit : written & ~bit);
+      }
+    }
+  });
   TensorProduct& product = memory.products.emplace_back();
   product.warp = warp->index, product.lane = lane, product.statement = i.statement;
   product.reads = warp->block->reads.Begin(std::move(read));

@@ -76,8 +76,8 @@ struct CellAccess {
                          const std::string& missing) const {
     const Source& source = warp.block->program->sources[statement];
     Fail(warp, i, lane, Fault::Kind::kRace,
-         Text("%s tensor memory at lane %u, column %u, which PTX line %u (%s) by ", TextOf(use), strip * kStripLanes,
-              column, source.line, source.op.c_str()) +
+         Text("%s tensor memory at lane %u, column %u, which %s by ", TextOf(use), strip * kStripLanes, column,
+              SourceText(source).c_str()) +
              by + " may still be " + does + ": " + missing);
   }
 
@@ -221,8 +221,7 @@ void RunTensorAllocate(Warp& warp, const Instruction& i, uint32_t mask) {
   if (memory.relinquished) {
     const Source& source = warp.block->program->sources[*memory.relinquished];
     Fail(warp, i, 0, Fault::Kind::kIllegalAddress,
-         Text("allocates after PTX line %u (%s) has given up the block's right to allocate", source.line,
-              source.op.c_str()));
+         Text("allocates after %s has given up the block's right to allocate", SourceText(source).c_str()));
   }
   const uint32_t count = GetUniform(warp, i, i.op[1], "number of columns");
   NeedColumnCount(warp, i, count);

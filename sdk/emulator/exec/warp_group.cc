@@ -125,9 +125,9 @@ GroupProduct& FindProduct(const Warp& warp, uint32_t slot) {
   const GroupProduct& product = FindProduct(warp, slot);
   const Source& source = warp.block->program->sources[product.operands.instruction->statement];
   Fail(warp, i, First(mask), Fault::Kind::kRace,
-       Text("%s a register that wgmma at PTX line %u (%s) may still be using: wgmma.commit_group and wgmma.wait_group "
+       Text("%s a register that wgmma at %s may still be using: wgmma.commit_group and wgmma.wait_group "
             "have to come first",
-            writes ? "writes" : "reads", source.line, source.op.c_str()));
+            writes ? "writes" : "reads", SourceText(source).c_str()));
 }
 
 }  // namespace
@@ -150,9 +150,9 @@ void RunGroupMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   if (product.operands != operands) {
     const Source& other = warp.block->program->sources[product.operands.instruction->statement];
     Fail(warp, i, 0, Fault::Kind::kDivergentBarrier,
-         Text("isn't the product that another warp of the warpgroup has issued at PTX line %u (%s): all four have to "
+         Text("isn't the product that another warp of the warpgroup has issued at %s: all four have to "
               "issue the same, with the same descriptors and scale-d",
-              other.line, other.op.c_str()));
+              SourceText(other).c_str()));
   }
   UseRegisters(&warp, i, &product);
   ++member.issued;

@@ -136,12 +136,34 @@ uint32_t Decoder::GetLabel(const Frame& frame, const Frame::Jump& jump) const {
   throw PtxError(jump.line, "the label '" + jump.label + "' is not in " + function.name);
 }
 
+void Decoder::NoteExpected(Frame* frame) {
+  const std::vector<Statement>& body = frame->function->body;
+  const auto is_register = [](const Statement& statement, size_t operand) {
+    return statement.operands.size() > operand && statement.operands[operand].kind == Operand::Kind::kRegister;
+  };
+  for (const Statement& statement : body) {
+    if (statement.op.starts_with("atom") && statement.op.find(".cas.") != std::string::npos &&
+        is_register(statement, 2))
+      frame->expected.insert(statement.operands[2].reg);
+  }
+  for (size_t before = 0; before != frame->expected.size();) {
+    before = frame->expected.size();
+    for (const Statement& statement : body) {
+      if (statement.op.starts_with("mov.") && is_register(statement, 0) && is_register(statement, 1) &&
+          frame->expected.contains(statement.operands[0].reg)) {
+        frame->expected.insert(statement.operands[1].reg);
+      }
+    }
+  }
+}
+
 void Decoder::Body(Frame* frame) {
   Frame* const outer = frame_;
   const Statement* const at = statement_;
   frame_ = frame;
   const size_t count = frame->function->body.size();
   frame->begins.reserve(count + 1);
+  NoteExpected(frame);
   if (frame->caller == nullptr) {
     program_.code.reserve(count + count / 4);
     program_.sources.reserve(count);
@@ -178,6 +200,20 @@ void Decoder::OneOrNote(const Statement& statement) {
   }
 }
 
+std::shared_ptr<const std::vector<FileLine>> Decoder::GetInlined(uint32_t index) {
+  std::shared_ptr<const std::vector<FileLine>>& out = inlined_[{frame_->function, index}];
+  if (out != nullptr) return out;
+  std::vector<FileLine> places;
+  while (index != 0) {
+    const Inlined& inlined = frame_->function->inlined[index];
+    const auto file = module_.files.find(inlined.file);
+    if (file != module_.files.end()) places.push_back({file->second, inlined.line});
+    index = inlined.outer;
+  }
+  out = std::make_shared<const std::vector<FileLine>>(std::move(places));
+  return out;
+}
+
 void Decoder::One(const Statement& statement) {
   statement_ = &statement;
   Source source;
@@ -185,6 +221,7 @@ void Decoder::One(const Statement& statement) {
   source.op = statement.op;
   const auto file = module_.files.find(statement.source_file);
   if (file != module_.files.end()) source.file = file->second, source.file_line = statement.source_line;
+  if (statement.inlined != 0) source.inlined_at = GetInlined(statement.inlined);
   program_.sources.push_back(std::move(source));
   NoteNames(statement);
   const Mnemonic mnemonic(statement.op);

@@ -109,6 +109,8 @@ void Decoder::LoadOrStore(Mnemonic mnemonic, bool load) {
       if (bytes == 4 && out.bytes == 8) Refuse("has a register of 32 bits for 8 bytes");
       out.wide = bytes == 8;
       slots.push_back(frame_->slots[element.reg]);
+      // Loops of compare-and-swap begin with a plain load, also in CUDA's headers: if the value was old, the swap fails.
+      if (load && frame_->expected.contains(element.reg)) out.flags |= kStrong | kExpected;
     } else if (load) {
       if (element.kind != Operand::Kind::kSink) Refuse("expected a register as its destination");
       slots.push_back(kNoOperand);

@@ -3,10 +3,12 @@
 #define KERNPACK_SDK_EMULATOR_PROGRAM_DECODER_H_
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ops/table.h"
@@ -57,6 +59,7 @@ class Decoder {
     };
     std::vector<Jump> jumps;
     std::vector<uint32_t> returns;  // jumps to its end
+    std::set<uint32_t> expected;  // registers with values that an atom.cas compares
   };
 
   const Module& module_;
@@ -70,6 +73,7 @@ class Decoder {
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> constants_;
   std::map<int, uint32_t> specials_;
   std::map<std::string, uint64_t> shared_;
+  std::map<std::pair<const Function*, uint32_t>, std::shared_ptr<const std::vector<FileLine>>> inlined_;
   // Of each of Program::sources that isn't wgmma, the slots of the registers that it writes, and of all that it reads. Empty for kernels
   // without wgmma.
   struct Names {
@@ -84,6 +88,8 @@ class Decoder {
   // decode.cc
   void Enter(Frame* frame, const Function& function);
   void Body(Frame* frame);
+  void NoteExpected(Frame* frame);
+  std::shared_ptr<const std::vector<FileLine>> GetInlined(uint32_t index);
   void PlaceShared(const Function& function, int depth);
   void OneOrNote(const Statement& statement);
   void One(const Statement& statement);

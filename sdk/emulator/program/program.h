@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ enum Flags : uint32_t {
   kStrong = 1U << 20,  // volatile, relaxed, acquire or release
   kRelease = 1U << 21,
   kBlockScope = 1U << 22,  // .cta or .cluster
+  kExpected = 1U << 23,  // a plain load of a value that an atom.cas expects, and so reads once more
   kApprox = 65536,  // of the approximations whose results differ from the nearest ones by more than a few bits
 };
 
@@ -85,11 +87,18 @@ struct Instruction {
   uint32_t statement = 0;  // index into Program::sources
 };
 
+struct FileLine {
+  std::string file;
+  uint32_t line = 0;
+};
+
 struct Source {
   uint32_t line = 0;
   std::string op;
   std::string file;
   uint32_t file_line = 0;
+  std::shared_ptr<const std::vector<FileLine>>
+      inlined_at;  // of the function of that line, the caller first; NULL: nowhere
 };
 
 struct Constant {

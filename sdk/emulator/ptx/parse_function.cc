@@ -1,4 +1,8 @@
 // A function's body: declarations, labels, instructions.
+#include <array>
+#include <map>
+#include <utility>
+
 #include "ptx/parse.h"
 #include "ptx/scopes.h"
 
@@ -6,6 +10,8 @@ namespace kernpack::emulator {
 namespace {
 
 constexpr size_t kMostRegisters = 1 << 20;
+
+using Position = std::array<int64_t, 3>;  // file, line and column
 
 class Body {
  public:
@@ -32,6 +38,9 @@ class Body {
   Scopes scopes_;
   uint32_t source_file_ = 0;
   uint32_t source_line_ = 0;
+  uint32_t inlined_ = 0;
+  std::map<Position, uint32_t> inlined_of_;  // of the last .loc of each position, its index into Function::inlined
+  std::map<std::pair<Position, uint32_t>, uint32_t> inlined_at_;  // by the position and what is around it
 
   void Item() {
     if (lexer_.Peek().Is(".reg")) return Registers();
@@ -79,12 +88,36 @@ class Body {
     lexer_.Expect(";");
   }
 
+  Position ReadPosition() {
+    Position out{};
+    out[0] = lexer_.ExpectInteger("the number of a file");
+    out[1] = lexer_.ExpectInteger("the number of a line");
+    if (lexer_.Peek().kind == Token::Kind::kInteger) out[2] = lexer_.Take().value;  // of a column
+    return out;
+  }
+
   // .loc 1 12 3, function_name $L__info_string0, inlined_at 1 5 2
+  // The function of line 5 may be inlined itself: then a .loc of that position, which says where, has come before.
   void Location() {
     const uint32_t line = lexer_.Expect(".loc").line;
-    source_file_ = static_cast<uint32_t>(lexer_.ExpectInteger("the number of a file"));
-    source_line_ = static_cast<uint32_t>(lexer_.ExpectInteger("the number of a line"));
-    while (lexer_.Peek().line == line && lexer_.Peek().kind != Token::Kind::kEnd) lexer_.Take();
+    const Position position = ReadPosition();
+    source_file_ = static_cast<uint32_t>(position[0]);
+    source_line_ = static_cast<uint32_t>(position[1]);
+    inlined_ = 0;
+    while (lexer_.Peek().line == line && lexer_.Peek().kind != Token::Kind::kEnd) {
+      if (!lexer_.Accept("inlined_at")) {
+        lexer_.Take();
+        continue;
+      }
+      const Position at = ReadPosition();
+      const auto around = inlined_of_.find(at);
+      const uint32_t outer = around == inlined_of_.end() ? 0 : around->second;
+      const auto next = static_cast<uint32_t>(function_.inlined.size());
+      const auto [place, is_new] = inlined_at_.emplace(std::pair(at, outer), next);
+      if (is_new) function_.inlined.push_back({static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), outer});
+      inlined_ = place->second;
+    }
+    inlined_of_[position] = inlined_;
   }
 
   void LabelAt(const Token& name) {
@@ -120,6 +153,7 @@ class Body {
     statement.scope = scopes_.current();
     statement.source_file = source_file_;
     statement.source_line = source_line_;
+    statement.inlined = inlined_;
     if (op.text.front() == '.' || op.text.front() == '%') {
       throw PtxError(op.line, "expected an instruction, got '" + statement.op + "'");
     }

@@ -43,12 +43,20 @@ struct Statement {
   uint32_t line = 0;
   uint32_t source_file = 0;  // of -lineinfo, 0 for none
   uint32_t source_line = 0;
+  uint32_t inlined = 0;  // where the function of that line was inlined: an index into Function::inlined, 0 for nowhere
   uint32_t scope = 0;
   bool guarded = false;
   bool guard_negated = false;
   uint32_t guard = 0;
   std::string op;  // "ld.global.v4.f32"
   std::vector<Operand> operands;
+};
+
+// Where a function was inlined.
+struct Inlined {
+  uint32_t file = 0;
+  uint32_t line = 0;
+  uint32_t outer = 0;  // where the function of that line was inlined in turn: an earlier index, 0 for nowhere
 };
 
 // A variable of any state space, of a module or of a function.
@@ -95,6 +103,7 @@ struct Function {
   std::vector<Register> registers;
   std::vector<Statement> body;
   std::vector<Label> labels;
+  std::vector<Inlined> inlined = std::vector<Inlined>(1);
   std::vector<uint32_t> scope_parents;  // of each scope; 0 is the function's own
   std::map<std::string, std::vector<std::string>> branch_targets;
   uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 where absent

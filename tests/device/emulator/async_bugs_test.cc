@@ -89,6 +89,20 @@ std::string OnlyA(std::string text) {
 }
 TEST(AsyncKernels, SpecialisedWarps) { EXPECT_EQ(RunProduct(OnlyA(Roles()), 160), ""); }
 
+// Two stages of A: the group before the last one is waited for, and a warp other than the first gives its stage back.
+TEST(AsyncKernels, AStageThatAnotherWarpGivesBack) {
+  std::string fill = kFillOperands, load = kLoad;
+  fill.replace(fill.find(", 5; @%p1"), 3, ", 8");
+  load.replace(load.find("[s+2048]"), 8, "[s]");
+  const std::string body = "setp.eq.u32 %p6, %r1, 4; @%p6 bra $produce;\nsetp.ne.u32 %p7, %r0, 96;\n" + fill +
+                           kOverProxies + "bar.sync 1, 128;\n" + kZero + kGroupFence + Multiply("%rd4", "%rd5", "0") +
+                           kCommit + Multiply("%rd5", "%rd5", "0") + kCommit + "wgmma.wait_group.sync.aligned 1;\n" +
+                           "@!%p7 mbarrier.arrive.shared.b64 _, [empty];\n" + kWaitForGroup + kUseSum +
+                           "bra $end;\n$produce: elect.sync _|%p5, 0xffffffff; @!%p5 bra $end;\n" +
+                           Await("empty", "0", "$free") + load + Await("full", "0", "$landed") + "$end:\n";
+  EXPECT_EQ(RunProduct(body, 160), "");
+}
+
 class AsyncBugs : public testing::TestWithParam<Mistake> {};
 TEST_P(AsyncBugs, AreFound) {
   const bool roles = GetParam().body.find("$produce") != std::string::npos;

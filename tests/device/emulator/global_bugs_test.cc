@@ -80,6 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
     Kernels, GlobalBugs,
     testing::Values(
         GlobalMistake{"LastBlockWithoutAFence", LastBlock(""), "st.global.u32", {4, 32}},
+        GlobalMistake{"EachBlockResetsTheCounter",
+                      "@%p8 bra $end;\nmembar.gl;\natom.global.add.u32 %r41, [%rd1], 1;\nst.global.u32 [%rd1], 0;",
+                      "st.global.u32"},
         GlobalMistake{"FenceOfTheBlockAlone", LastBlock("membar.cta;"), "st.global.u32", {4, 32}},
         GlobalMistake{"FenceAfterTheCounter",
                       LastBlock("", "atom.global.add.u32 %r41, [%rd1], 1;\nfence.acq_rel.gpu;"),
@@ -175,6 +178,11 @@ INSTANTIATE_TEST_SUITE_P(
             "%r43, [s]; setp.ne.u32 %p1, %r43, 1; @%p1 bra $end;\nld.global.u32 %r44, [%rd0]; ld.global.u32 "
             "%r46, [%rd0+4]; add.u32 %r44, %r44, %r46; add.s64 %rd34, %rd0, %rd33;\nld.global.u32 %r44, [%rd0];",
             {2, 96}},
+        RightKernel{"LastBlockResetsItsCounter", LastBlock("membar.gl;") + "\nst.global.u32 [%rd1], 0;", {4, 32}},
+        RightKernel{"CompareAndSwapInALoop",
+                    "ld.global.u32 %r41, [%rd1];\n$l: mov.u32 %r42, %r41; add.u32 %r43, %r42, 1;\natom.global.cas.b32 "
+                    "%r41, [%rd1], %r42, %r43; setp.ne.u32 %p1, %r41, %r42; @%p1 bra $l;",
+                    {4, 64}},
         RightKernel{"FlagByReleaseAndAcquire",
                     Flag("st.release.gpu.global.u32 [%rd1], 1;", "ld.acquire.gpu.global.u32 %r41, [%rd1];")},
         RightKernel{"FlagByFencesAndVolatile", Flag("membar.gl;\nst.volatile.global.u32 [%rd1], 1;",

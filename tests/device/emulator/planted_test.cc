@@ -140,6 +140,11 @@ constexpr Planted kPlanted[] = {
      "4; cp.async.commit_group; cp.async.wait_group 1; "
      "ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+128];",
      "reads 4 bytes of shared memory at 0x80 while the copy"},
+    {"CompareAndSwapBesideAPlainWrite",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; ld.shared.u32 %r1, [s]; mov.u32 "
+     "%r2, %r1; atom.shared.cas.b32 %r1, [s], %r2, 7;",
+     "ld.shared.u32 reads 4 bytes of shared memory at 0x0, which thread (0, 0, 0) wrote at PTX line 12 (st.shared.u32) "
+     "with no barrier in between"},
     {"WaitsForACopyThatIsInNoGroup",
      ".shared .align 4 .b8 s[128]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r1, %r1, %r2; add.s64 %rd3, %rd0, "
      "%rd20; cp.async.ca.shared.global [%r1], [%rd3], 4; cp.async.wait_group 0; ld.shared.u32 %r3, [%r1];",
@@ -180,6 +185,39 @@ TEST_P(PlantedBugs, IsFound) {
 INSTANTIATE_TEST_SUITE_P(Kernels, PlantedBugs, testing::ValuesIn(kPlanted),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// The line of an inlined function is of little help without that of its call, and of the call around this one.
+TEST(PlantedBug, TheLinesOfInlinedFunctions) {
+  TestMemory memory;
+  const uint64_t bytes = memory.Room(10);
+  const std::string files = ".file 1 \"rows.cu\"\n.file 2 \"sums.h\"\n";
+  const auto run = [&](const std::string& body) {
+    return RunText(Kernel(1, ".shared .align 4 .b8 s[128];\n" + body, files), memory, {bytes}, {1, 64});
+  };
+  const std::string deep =
+      ".loc 1 9 3\n.loc 1 4 5, function_name $L0, inlined_at 1 9 3\n.loc 2 7 1, function_name $L1, inlined_at 1 4 5\n";
+  std::string said = run(deep + "st.global.u32 [%rd0+32], %r0;");
+  EXPECT_NE(said.find("(sums.h:7, inlined at rows.cu:4, inlined at rows.cu:9): st.global.u32 writes"),
+            std::string::npos)
+      << said;
+  said = run(deep +
+             "st.shared.u32 [s], %r0;\n.loc 1 12 1\nbar.sync 0;\n.loc 1 4 5, function_name $L0, inlined_at 1 13 2\n"
+             ".loc 2 7 1, function_name $L1, inlined_at 1 4 5\nld.shared.u32 %r1, [s];");
+  EXPECT_NE(said.find("(sums.h:7, inlined at rows.cu:4, inlined at rows.cu:9) (st.shared.u32) with no barrier"),
+            std::string::npos)
+      << said;
+  said = run(deep + "\n.loc 1 12 1\nst.global.u32 [%rd0+32], %r0;");
+  EXPECT_NE(said.find("(rows.cu:12): st.global.u32 writes"), std::string::npos) << said;
+  std::string many;
+  for (int line = 20; line < 26; ++line)
+    many +=
+        ".loc 2 " + std::to_string(line + 1) + " 1, function_name $L0, inlined_at 2 " + std::to_string(line) + " 1\n";
+  said = run(many + "st.global.u32 [%rd0+32], %r0;");
+  EXPECT_NE(said.find("(sums.h:26, inlined at sums.h:25, inlined at sums.h:24, ..., inlined at sums.h:21, inlined at "
+                      "sums.h:20): st"),
+            std::string::npos)
+      << said;
+}
+
 TEST(PlantedBug, AKernelThatNeverEndsIsStopped) {
   TestMemory memory;
   const std::string said = RunText(Kernel(0, "$again: bra $again;"), memory, {}, {1, 32, 0, 0.2});
@@ -215,6 +253,11 @@ constexpr Right kRight[] = {
     {"AtomicsAmongThemselves",
      ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.u32 "
      "[s], 1; bar.sync 0; ld.shared.u32 %r1, [s];",
+     128},
+    {"CompareAndSwapInALoop",
+     ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; ld.shared.u32 %r1, "
+     "[s]; $l: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1; atom.shared.cas.b32 %r1, [s], %r2, %r3; setp.ne.u32 %p2, %r1, "
+     "%r2; @%p2 bra $l; bar.sync 0; ld.shared.u32 %r1, [s];",
      128},
     {"SomeThreadsEndBefore", "setp.ge.u32 %p1, %r0, 40; @%p1 exit; bar.sync 0;", 64},
     {"SyncFromTwoPlaces", "setp.lt.u32 %p1, %r0, 16; @%p1 bra $a; bar.warp.sync -1; bra $b; $a: bar.warp.sync -1; $b:"},

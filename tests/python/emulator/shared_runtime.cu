@@ -194,6 +194,46 @@ void Graphs() {
   REQUIRE(cudaGraphLaunch(exec, first) == cudaErrorInvalidValue);
 }
 
+__device__ int Get(const int* values, int i) { return values[i]; }
+__global__ void Shift(int* values, int n, int by) { values[threadIdx.x] = Get(values, threadIdx.x + by); }
+
+// The error is in a function that the compiler inlines.
+void Inlined() {
+  int* values = nullptr;
+  CHECK(cudaMalloc(&values, 32 * sizeof(int)));
+  CHECK(cudaMemset(values, 0, 32 * sizeof(int)));
+  Shift<<<1, 32>>>(values, 32, 1);
+  CHECK(cudaDeviceSynchronize());
+}
+
+// A program that asks until work is done comes to an end, and is told once that it isn't.
+void Polls() {
+  int* values = nullptr;
+  CHECK(cudaMalloc(&values, 32 * sizeof(int)));
+  CHECK(cudaMemset(values, 0, 32 * sizeof(int)));
+  cudaStream_t stream = nullptr;
+  cudaEvent_t done = nullptr;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaEventCreate(&done));
+  for (int round = 0; round < 2; ++round) {
+    Add<<<1, 32, 0, stream>>>(values, 32, 1);
+    CHECK(cudaEventRecord(done, stream));
+    REQUIRE(cudaEventQuery(done) == cudaErrorNotReady);
+    while (cudaEventQuery(done) == cudaErrorNotReady) {
+    }
+    CHECK(cudaStreamQuery(stream));
+    Add<<<1, 32, 0, stream>>>(values, 32, 1);
+    REQUIRE(cudaStreamQuery(stream) == cudaErrorNotReady);
+    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
+    CHECK(cudaStreamQuery(stream));
+  }
+  REQUIRE(Read(values, 32) == std::vector<int>(32, 4));
+  Add<<<1, 33, 0, stream>>>(values, 33, 1);
+  REQUIRE(cudaStreamQuery(stream) == cudaErrorNotReady);
+  REQUIRE(std::strstr(cudaGetErrorString(cudaStreamQuery(stream)), "illegal memory access") != nullptr);
+}
+
 void Devices() {
   int count = 0, mode = -1, can = 0, major = 0;
   CHECK(cudaGetDeviceCount(&count));
@@ -272,8 +312,9 @@ int main(int count, char** words) {
   const struct {
     const char* name;
     void (*run)();
-  } parts[] = {{"launches", Launches}, {"rows", Rows},     {"memory", Memory},   {"graphs", Graphs},
-               {"devices", Devices},   {"bounds", Bounds}, {"missing", Missing}, {"managed", Managed}};
+  } parts[] = {{"launches", Launches}, {"rows", Rows},       {"memory", Memory},   {"graphs", Graphs},
+               {"polls", Polls},       {"inlined", Inlined}, {"devices", Devices}, {"bounds", Bounds},
+               {"missing", Missing},   {"managed", Managed}};
   for (const auto& part : parts) {
     if (count > 1 && std::strcmp(words[1], part.name) == 0) {
       part.run();

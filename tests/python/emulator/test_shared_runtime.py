@@ -15,6 +15,7 @@ pytest.importorskip("kernpack_cuda_emulator", reason="the wheel kernpack-cuda-em
 pytestmark = pytest.mark.skipif(
     shutil.which("nvcc") is None, reason="no nvcc: install NVIDIA's CUDA toolkit, or nvidia-cuda-nvcc from PyPI"
 )
+describe = pytest.importorskip("kernpack_cuda_emulator.report").describe
 SOURCE = Path(__file__).with_name("shared_runtime.cu")
 
 
@@ -35,7 +36,7 @@ def _run(program: Path, part: str, *words: str | Path) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["launches", "rows", "memory", "graphs", "devices", "managed"])
+@pytest.mark.parametrize("part", ["launches", "rows", "memory", "graphs", "devices", "managed", "polls"])
 def test_a_part_of_the_library(program: Path, part: str) -> None:
     done = _run(program, part)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{part}: done\n", "")
@@ -45,11 +46,29 @@ def test_an_error_of_a_kernel_has_its_line(program: Path, tmp_path: Path) -> Non
     report = tmp_path / "report.json"
     done = _run(program, "bounds", "--report", report)
     assert done.returncode == 1
-    number = next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if "values[i] += by" in line)
+    number = _line_of("values[i] += by")
     assert "cudaErrorIllegalAddress: an illegal memory access was encountered: kernel" in done.stdout
     (finding,) = json.loads(report.read_text())["findings"]
     assert (finding["kind"], finding["thread"], finding["line"]) == ("address", [31, 0, 0], number)
     assert Path(finding["file"]).name == SOURCE.name
+
+
+def _line_of(words: str) -> int:
+    return next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if words in line)
+
+
+def test_an_error_in_an_inlined_function_has_the_line_of_its_call(program: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = _run(program, "inlined", "--report", report)
+    read, call = _line_of("return values[i]"), _line_of("Get(values, threadIdx.x + by)")
+    assert done.returncode == 1
+    assert f"{SOURCE.name}:{read}, inlined at " in done.stdout
+    assert f"{SOURCE.name}:{call}): ld.global" in done.stdout
+    (finding,) = json.loads(report.read_text())["findings"]
+    assert [(Path(at["file"]).name, at["line"]) for at in finding["inlined_at"]] == [(SOURCE.name, call)]
+    told = describe(finding)
+    assert f"\n> {read:>5}  __device__ int Get(" in told
+    assert f"\n> {call:>5}  __global__ void Shift(" in told
 
 
 def test_a_function_that_is_missing_says_its_name_once(program: Path) -> None:
