@@ -1,5 +1,5 @@
 # Each target installs what it needs: Python packages into .venv, Debian packages when run as root (else it prints the command).
-.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch emulator-numba ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded windows clean
+.PHONY: elsewhere quickstart chat chat-check chat-divergence fine-tune bench-llm test check messages docs release-check private newest numpy-suites wheels wheels-cuda aarch64 audit-others emulator-triton emulator-tilelang emulator-torch emulator-numba cuda-census ptx-census bench bench-author exhaustive exhaustive-math differential rehearsal golden flips seeds damaged-gguf fuzz cases soak lint format zoo freethreaded windows clean
 
 quickstart: ## build the wheels, install them into a fresh environment, embed sentences with NumPy, PyTorch and JAX
 	scripts/quickstart
@@ -77,6 +77,9 @@ emulator-triton: ## kernels from Triton's compiler, downloaded, on the emulated 
 
 emulator-tilelang: ## a kernel from TileLang, downloaded, as a function of a wheel, on the emulated CUDA device; needs what `make test` installed
 	scripts/emulator-tilelang
+
+cuda-census: ## which functions of CUDA other programs ask for: docs/cuda-functions.md; downloads 1.1 GB
+	scripts/cuda-census
 
 ptx-census: ## which PTX instructions kernels have, and whether the emulated device runs them: docs/ptx-census.md; needs what `make test` installed
 	scripts/ptx-census

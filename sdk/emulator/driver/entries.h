@@ -19,9 +19,53 @@ enum TensorMapFill : int {};
 enum CacheConfig : int {};
 using Graph = struct GraphOpaque*;
 using GraphExec = struct GraphExecOpaque*;
+using GraphNode = struct GraphNodeOpaque*;
+// CUgraphNodeType, those that there are here.
+enum NodeType : int { kNodeKernel, kNodeMemcpy, kNodeMemset, kNodeHost, kNodeGraph, kNodeEmpty };
+// CUDA_KERNEL_NODE_PARAMS_v2; the earlier form ends before `kernel`.
+struct KernelNodeParams {
+  FunctionHandle function;
+  unsigned grid[3], block[3], shared_bytes;
+  void** parameters;
+  void** extra;
+  FunctionHandle kernel;  // if `function` is NULL
+  Context context;
+};
+// CUDA_MEMSET_NODE_PARAMS.
+struct MemsetNodeParams {
+  DevicePtr to;
+  size_t pitch;
+  unsigned value, element_bytes;
+  size_t width, height;
+};
+// CUDA_MEMCPY3D.
+struct Memcpy3D {
+  struct End {
+    size_t x, y, z, level;
+    MemoryType type;
+    void* host;
+    DevicePtr device;
+    void* array;
+    void* reserved;
+    size_t pitch, height;
+  };
+  End from, to;
+  size_t width, height, depth;
+};
+// CUgraphExecUpdateResultInfo.
+enum GraphUpdate : int { kUpdateSuccess = 0, kUpdateTopologyChanged = 2, kUpdateNodeTypeChanged = 3 };
+struct GraphUpdateInfo {
+  GraphUpdate result;
+  GraphNode node, from;
+};
 using Library = struct LibraryOpaque*;
 using LinkState = struct LinkStateOpaque*;
 using HostFunction = void (*)(void* data);
+// CUDA_HOST_NODE_PARAMS.
+struct HostNodeParams {
+  HostFunction function;
+  void* data;
+};
 using StreamCallback = void (*)(Stream stream, Result status, void* data);
 using BlockToShared = size_t (*)(int block_size);
 struct Uuid {
@@ -73,39 +117,75 @@ struct MemAllocationProps {
      unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
 
 // Devices, contexts, streams and graphs: entries_context.cc, entries_graph.cc.
-#define KP_EMULATOR_STREAM_ENTRIES(X)                                                                        \
-  X(cuDeviceGetUuid, 11040, (Uuid * uuid, DeviceHandle device))                                              \
-  X(cuDeviceGetPCIBusId, 4010, (char* text, int size, DeviceHandle device))                                  \
-  X(cuDeviceGetDefaultMemPool, 11020, (Pool * pool, DeviceHandle device))                                    \
-  X(cuDeviceGetMemPool, 11020, (Pool * pool, DeviceHandle device))                                           \
-  X(cuDevicePrimaryCtxRelease, 11000, (DeviceHandle device))                                                 \
-  X(cuDevicePrimaryCtxGetState, 7000, (DeviceHandle device, unsigned* flags, int* active))                   \
-  X(cuDevicePrimaryCtxSetFlags, 11000, (DeviceHandle device, unsigned flags))                                \
-  X(cuCtxGetFlags, 7000, (unsigned* flags))                                                                  \
-  X(cuCtxGetApiVersion, 3020, (Context context, unsigned* version))                                          \
-  X(cuCtxGetStreamPriorityRange, 5050, (int* least, int* greatest))                                          \
-  X(cuCtxGetCacheConfig, 3020, (CacheConfig * config))                                                       \
-  X(cuCtxSetCacheConfig, 3020, (CacheConfig config))                                                         \
-  X(cuCtxDisablePeerAccess, 4000, (Context peer))                                                            \
-  X(cuStreamGetPriority, 5050, (Stream stream, int* priority))                                               \
-  X(cuStreamGetFlags, 5050, (Stream stream, unsigned* flags))                                                \
-  X(cuStreamGetCtx, 9020, (Stream stream, Context * context))                                                \
-  X(cuStreamGetId, 12000, (Stream stream, unsigned long long* id))                                           \
-  X(cuStreamAddCallback, 5000, (Stream stream, StreamCallback callback, void* data, unsigned flags))         \
-  X(cuLaunchHostFunc, 10000, (Stream stream, HostFunction function, void* data))                             \
-  X(cuEventRecordWithFlags, 11010, (Event event, Stream stream, unsigned flags))                             \
-  X(cuStreamBeginCapture, 10010, (Stream stream, CaptureMode mode))                                          \
-  X(cuStreamEndCapture, 10000, (Stream stream, Graph * graph))                                               \
-  X(cuStreamGetCaptureInfo, 12030,                                                                           \
-    (Stream stream, CaptureStatus * status, unsigned long long* id, Graph* graph, const void** dependencies, \
-     const void** edges, size_t* count))                                                                     \
-  X(cuGraphInstantiateWithFlags, 11040, (GraphExec * exec, Graph graph, unsigned long long flags))           \
-  X(cuGraphLaunch, 10000, (GraphExec exec, Stream stream))                                                   \
-  X(cuGraphGetNodes, 10000, (Graph graph, void** nodes, size_t* count))                                      \
-  X(cuGraphExecDestroy, 10000, (GraphExec exec))                                                             \
-  X(cuGraphDestroy, 10000, (Graph graph))                                                                    \
-  X(cuProfilerStart, 4000, ())                                                                               \
+#define KP_EMULATOR_STREAM_ENTRIES(X)                                                                             \
+  X(cuDeviceGetUuid, 11040, (Uuid * uuid, DeviceHandle device))                                                   \
+  X(cuDeviceGetPCIBusId, 4010, (char* text, int size, DeviceHandle device))                                       \
+  X(cuDeviceGetDefaultMemPool, 11020, (Pool * pool, DeviceHandle device))                                         \
+  X(cuDeviceGetMemPool, 11020, (Pool * pool, DeviceHandle device))                                                \
+  X(cuDevicePrimaryCtxRelease, 11000, (DeviceHandle device))                                                      \
+  X(cuDevicePrimaryCtxGetState, 7000, (DeviceHandle device, unsigned* flags, int* active))                        \
+  X(cuDevicePrimaryCtxSetFlags, 11000, (DeviceHandle device, unsigned flags))                                     \
+  X(cuCtxGetFlags, 7000, (unsigned* flags))                                                                       \
+  X(cuCtxGetApiVersion, 3020, (Context context, unsigned* version))                                               \
+  X(cuCtxGetStreamPriorityRange, 5050, (int* least, int* greatest))                                               \
+  X(cuCtxGetCacheConfig, 3020, (CacheConfig * config))                                                            \
+  X(cuCtxSetCacheConfig, 3020, (CacheConfig config))                                                              \
+  X(cuCtxDisablePeerAccess, 4000, (Context peer))                                                                 \
+  X(cuStreamGetPriority, 5050, (Stream stream, int* priority))                                                    \
+  X(cuStreamGetFlags, 5050, (Stream stream, unsigned* flags))                                                     \
+  X(cuStreamGetCtx, 9020, (Stream stream, Context * context))                                                     \
+  X(cuStreamGetId, 12000, (Stream stream, unsigned long long* id))                                                \
+  X(cuStreamAddCallback, 5000, (Stream stream, StreamCallback callback, void* data, unsigned flags))              \
+  X(cuLaunchHostFunc, 10000, (Stream stream, HostFunction function, void* data))                                  \
+  X(cuEventRecordWithFlags, 11010, (Event event, Stream stream, unsigned flags))                                  \
+  X(cuStreamBeginCapture, 10010, (Stream stream, CaptureMode mode))                                               \
+  X(cuStreamEndCapture, 10000, (Stream stream, Graph * graph))                                                    \
+  X(cuStreamGetCaptureInfo, 12030,                                                                                \
+    (Stream stream, CaptureStatus * status, unsigned long long* id, Graph* graph, const void** dependencies,      \
+     const void** edges, size_t* count))                                                                          \
+  X(cuGraphInstantiateWithFlags, 11040, (GraphExec * exec, Graph graph, unsigned long long flags))                \
+  X(cuGraphLaunch, 10000, (GraphExec exec, Stream stream))                                                        \
+  X(cuGraphExecDestroy, 10000, (GraphExec exec))                                                                  \
+  X(cuGraphDestroy, 10000, (Graph graph))                                                                         \
+  X(cuCtxCreate, 3020, (Context * context, unsigned flags, DeviceHandle device))                                  \
+  X(cuCtxCreate_v3, 11040, (Context * context, void* affinities, int count, unsigned flags, DeviceHandle device)) \
+  X(cuCtxCreate_v4, 12050, (Context * context, void* parameters, unsigned flags, DeviceHandle device))            \
+  X(cuCtxDestroy, 4000, (Context context))                                                                        \
+  X(cuDeviceComputeCapability, 2000, (int* major, int* minor, DeviceHandle device))                               \
+  X(cuDeviceGetByPCIBusId, 4010, (DeviceHandle * device, const char* text))                                       \
+  X(cuProfilerStart, 4000, ())                                                                                    \
   X(cuProfilerStop, 4000, ())
+
+// Nodes of graphs: entries_graph_nodes.cc.
+#define KP_EMULATOR_NODE_ENTRIES(X)                                                                                 \
+  X(cuGraphCreate, 10000, (Graph * graph, unsigned flags))                                                          \
+  X(cuGraphClone, 10000, (Graph * clone, Graph graph))                                                              \
+  X(cuGraphAddKernelNode, 10000,                                                                                    \
+    (GraphNode * node, Graph graph, const GraphNode* after, size_t count, const KernelNodeParams* parameters))      \
+  X(cuGraphAddMemcpyNode, 10000,                                                                                    \
+    (GraphNode * node, Graph graph, const GraphNode* after, size_t count, const Memcpy3D* copy, Context context))   \
+  X(cuGraphAddMemsetNode, 10000,                                                                                    \
+    (GraphNode * node, Graph graph, const GraphNode* after, size_t count, const MemsetNodeParams* fill,             \
+     Context context))                                                                                              \
+  X(cuGraphAddHostNode, 10000,                                                                                      \
+    (GraphNode * node, Graph graph, const GraphNode* after, size_t count, const HostNodeParams* host))              \
+  X(cuGraphAddEmptyNode, 10000, (GraphNode * node, Graph graph, const GraphNode* after, size_t count))              \
+  X(cuGraphAddChildGraphNode, 10000,                                                                                \
+    (GraphNode * node, Graph graph, const GraphNode* after, size_t count, Graph child))                             \
+  X(cuGraphAddDependencies, 10000, (Graph graph, const GraphNode* from, const GraphNode* to, size_t count))         \
+  X(cuGraphAddDependencies_v2, 12030,                                                                               \
+    (Graph graph, const GraphNode* from, const GraphNode* to, const void* edges, size_t count))                     \
+  X(cuGraphGetNodes, 10000, (Graph graph, GraphNode * nodes, size_t* count))                                        \
+  X(cuGraphNodeGetType, 10000, (GraphNode node, NodeType * type))                                                   \
+  X(cuGraphDestroyNode, 10000, (GraphNode node))                                                                    \
+  X(cuGraphKernelNodeGetParams, 10000, (GraphNode node, KernelNodeParams * out))                                    \
+  X(cuGraphKernelNodeSetParams, 10000, (GraphNode node, const KernelNodeParams* parameters))                        \
+  X(cuGraphExecKernelNodeSetParams, 10010, (GraphExec exec, GraphNode node, const KernelNodeParams* parameters))    \
+  X(cuGraphExecMemcpyNodeSetParams, 10020, (GraphExec exec, GraphNode node, const Memcpy3D* copy, Context context)) \
+  X(cuGraphExecMemsetNodeSetParams, 10020,                                                                          \
+    (GraphExec exec, GraphNode node, const MemsetNodeParams* fill, Context context))                                \
+  X(cuGraphExecHostNodeSetParams, 10020, (GraphExec exec, GraphNode node, const HostNodeParams* host))              \
+  X(cuGraphExecUpdate, 12000, (GraphExec exec, Graph graph, GraphUpdateInfo * info))
 
 // Memory: entries_more_memory.cc.
 #define KP_EMULATOR_MEMORY_ENTRIES(X)                                                                                  \
@@ -185,6 +265,11 @@ struct MemAllocationProps {
   X(cuLinkAddData, 6050,                                                                                               \
     (LinkState state, int type, void* data, size_t size, const char* name, unsigned count, JitOption* options,         \
      void** values))                                                                                                   \
+  X(cuLinkAddFile, 6050,                                                                                               \
+    (LinkState state, int type, const char* path, unsigned count, JitOption* options, void** values))                  \
+  X(cuLibraryLoadFromFile, 12000,                                                                                      \
+    (Library * library, const char* path, JitOption* options, void** values, unsigned option_count,                    \
+     void* library_options, void** library_values, unsigned library_option_count))                                     \
   X(cuLinkComplete, 5050, (LinkState state, void** image, size_t* size))                                               \
   X(cuLinkDestroy, 5050, (LinkState state))                                                                            \
   X(cuLaunchCooperativeKernel, 9000,                                                                                   \
@@ -203,50 +288,59 @@ struct MemAllocationProps {
   KP_CUDA_OPTIONAL_ENTRIES(X)    \
   KP_EMULATOR_OTHER_ENTRIES(X)   \
   KP_EMULATOR_STREAM_ENTRIES(X)  \
+  KP_EMULATOR_NODE_ENTRIES(X)    \
   KP_EMULATOR_MEMORY_ENTRIES(X)  \
   KP_EMULATOR_VIRTUAL_ENTRIES(X) \
   KP_EMULATOR_IPC_ENTRIES(X)     \
   KP_EMULATOR_CODE_ENTRIES(X)
 
 // The names in object files of functions that cuda.h gives a suffix.
-#define KP_EMULATOR_SUFFIXED_NAMES(X)                          \
-  X(cuDeviceTotalMem_v2, cuDeviceTotalMem)                     \
-  X(cuCtxPushCurrent_v2, cuCtxPushCurrent)                     \
-  X(cuCtxPopCurrent_v2, cuCtxPopCurrent)                       \
-  X(cuMemGetInfo_v2, cuMemGetInfo)                             \
-  X(cuMemAlloc_v2, cuMemAlloc)                                 \
-  X(cuMemFree_v2, cuMemFree)                                   \
-  X(cuMemcpyHtoD_v2, cuMemcpyHtoD)                             \
-  X(cuMemcpyDtoH_v2, cuMemcpyDtoH)                             \
-  X(cuMemcpyDtoD_v2, cuMemcpyDtoD)                             \
-  X(cuMemcpy2DAsync_v2, cuMemcpy2DAsync)                       \
-  X(cuMemsetD8_v2, cuMemsetD8)                                 \
-  X(cuStreamDestroy_v2, cuStreamDestroy)                       \
-  X(cuEventDestroy_v2, cuEventDestroy)                         \
-  X(cuEventElapsedTime_v2, cuEventElapsedTime)                 \
-  X(cuDeviceGetUuid_v2, cuDeviceGetUuid)                       \
-  X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease)   \
-  X(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags) \
-  X(cuStreamBeginCapture_v2, cuStreamBeginCapture)             \
-  X(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo)         \
-  X(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync)                   \
-  X(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync)                   \
-  X(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync)                   \
-  X(cuMemcpy2D_v2, cuMemcpy2D)                                 \
-  X(cuMemsetD16_v2, cuMemsetD16)                               \
-  X(cuMemsetD32_v2, cuMemsetD32)                               \
-  X(cuMemAllocHost_v2, cuMemAllocHost)                         \
-  X(cuMemHostRegister_v2, cuMemHostRegister)                   \
-  X(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer)   \
-  X(cuMemAllocPitch_v2, cuMemAllocPitch)                       \
-  X(cuMemGetAddressRange_v2, cuMemGetAddressRange)             \
-  X(cuMemAdvise_v2, cuMemAdvise)                               \
-  X(cuMemPrefetchAsync_v2, cuMemPrefetchAsync)                 \
-  X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                   \
-  X(cuLinkCreate_v2, cuLinkCreate)                             \
-  X(cuLinkAddData_v2, cuLinkAddData)                           \
-  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)                 \
-  X(cuStreamWriteValue32_v2, cuStreamWriteValue32)             \
-  X(cuStreamWriteValue64_v2, cuStreamWriteValue64)
+#define KP_EMULATOR_SUFFIXED_NAMES(X)                                  \
+  X(cuDeviceTotalMem_v2, cuDeviceTotalMem)                             \
+  X(cuCtxPushCurrent_v2, cuCtxPushCurrent)                             \
+  X(cuCtxPopCurrent_v2, cuCtxPopCurrent)                               \
+  X(cuMemGetInfo_v2, cuMemGetInfo)                                     \
+  X(cuMemAlloc_v2, cuMemAlloc)                                         \
+  X(cuMemFree_v2, cuMemFree)                                           \
+  X(cuMemcpyHtoD_v2, cuMemcpyHtoD)                                     \
+  X(cuMemcpyDtoH_v2, cuMemcpyDtoH)                                     \
+  X(cuMemcpyDtoD_v2, cuMemcpyDtoD)                                     \
+  X(cuMemcpy2DAsync_v2, cuMemcpy2DAsync)                               \
+  X(cuMemsetD8_v2, cuMemsetD8)                                         \
+  X(cuStreamDestroy_v2, cuStreamDestroy)                               \
+  X(cuEventDestroy_v2, cuEventDestroy)                                 \
+  X(cuEventElapsedTime_v2, cuEventElapsedTime)                         \
+  X(cuDeviceGetUuid_v2, cuDeviceGetUuid)                               \
+  X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease)           \
+  X(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags)         \
+  X(cuStreamBeginCapture_v2, cuStreamBeginCapture)                     \
+  X(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo)                 \
+  X(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync)                           \
+  X(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync)                           \
+  X(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync)                           \
+  X(cuMemcpy2D_v2, cuMemcpy2D)                                         \
+  X(cuMemsetD16_v2, cuMemsetD16)                                       \
+  X(cuMemsetD32_v2, cuMemsetD32)                                       \
+  X(cuMemAllocHost_v2, cuMemAllocHost)                                 \
+  X(cuMemHostRegister_v2, cuMemHostRegister)                           \
+  X(cuMemHostGetDevicePointer_v2, cuMemHostGetDevicePointer)           \
+  X(cuMemAllocPitch_v2, cuMemAllocPitch)                               \
+  X(cuMemGetAddressRange_v2, cuMemGetAddressRange)                     \
+  X(cuMemAdvise_v2, cuMemAdvise)                                       \
+  X(cuMemPrefetchAsync_v2, cuMemPrefetchAsync)                         \
+  X(cuModuleGetGlobal_v2, cuModuleGetGlobal)                           \
+  X(cuLinkCreate_v2, cuLinkCreate)                                     \
+  X(cuLinkAddData_v2, cuLinkAddData)                                   \
+  X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)                         \
+  X(cuStreamWriteValue32_v2, cuStreamWriteValue32)                     \
+  X(cuStreamWriteValue64_v2, cuStreamWriteValue64)                     \
+  X(cuCtxCreate_v2, cuCtxCreate)                                       \
+  X(cuCtxDestroy_v2, cuCtxDestroy)                                     \
+  X(cuLinkAddFile_v2, cuLinkAddFile)                                   \
+  X(cuGraphAddKernelNode_v2, cuGraphAddKernelNode)                     \
+  X(cuGraphKernelNodeGetParams_v2, cuGraphKernelNodeGetParams)         \
+  X(cuGraphKernelNodeSetParams_v2, cuGraphKernelNodeSetParams)         \
+  X(cuGraphExecKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams) \
+  X(cuGraphExecUpdate_v2, cuGraphExecUpdate)
 
 #endif  // KERNPACK_SDK_EMULATOR_DRIVER_ENTRIES_H_

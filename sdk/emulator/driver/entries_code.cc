@@ -8,6 +8,7 @@
 
 #include "driver/counting.h"
 #include "driver/findings.h"
+#include "driver/graph.h"
 #include "driver/image.h"
 #include "driver/interrupt.h"
 #include "driver/machine.h"
@@ -111,19 +112,14 @@ Result ToResult(emulator::Fault::Kind kind) {
   }
 }
 
-// A launch as it is queued: the parameters are copied, and the kernel is kept.
-struct Queued {
-  std::shared_ptr<const emulator::Program> program;
-  std::vector<uint8_t> parameters;
-  emulator::Launch launch;
-};
+}  // namespace
 
-Result RunKernel(const Queued& queued, Context context) {
+Result KernelWork::operator()() const {
   Machine& machine = Machine::Get();
-  const MemoryView memory(context, queued.launch.cooperative);
-  emulator::Launch launch = queued.launch;
-  launch.program = queued.program.get();
-  launch.parameters = queued.parameters.data();
+  const MemoryView memory(context, queued->launch.cooperative);
+  emulator::Launch launch = queued->launch;
+  launch.program = queued->program.get();
+  launch.parameters = queued->parameters.data();
   launch.memory = &memory;
   launch.workspace = memory.workspace();
   const Interruptible interruptible;
@@ -135,7 +131,7 @@ Result RunKernel(const Queued& queued, Context context) {
   launch.mma_order = static_cast<uint32_t>(machine.Setting("mma_order"));
   launch.checks = {machine.Setting("uninitialised") != 0, machine.Setting("races") != 0,
                    machine.Setting("global_races") != 0};
-  if (launch.checks.global_races) OrderLaunch(queued.program, &launch);
+  if (launch.checks.global_races) OrderLaunch(queued->program, &launch);
   std::optional<emulator::Counts> counts;
   if (Counting()) launch.counts = &counts.emplace(*launch.program);
   const int arch = machine.Arch(context->device);
@@ -158,8 +154,6 @@ Result RunKernel(const Queued& queued, Context context) {
     return kOutOfMemory;
   }
 }
-
-}  // namespace
 
 Result cuModuleLoadDataEx(ModuleHandle* module, const void* image, unsigned option_count, JitOption* options,
                           void** values) {
@@ -285,7 +279,8 @@ Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, voi
   if (const Result result = NeedStream(config->stream, &stream); result != kSuccess) return result;
   if (const Result result = InContext(stream->context, &function); result != kSuccess) return result;
   if (extra != nullptr || function->module->context != stream->context) return kInvalidHandle;
-  auto queued = std::make_shared<Queued>();
+  auto queued = std::make_shared<KernelWork::Queued>();
+  queued->function = function;
   queued->program = function->program;
   queued->launch.dynamic_shared = config->shared_bytes;
   const uint32_t grid[] = {config->grid_x, config->grid_y, config->grid_z};
@@ -301,8 +296,7 @@ Result cuLaunchKernelEx(const LaunchConfig* config, FunctionHandle function, voi
     const emulator::Program::Parameter& parameter = program.parameters[i];
     std::memcpy(queued->parameters.data() + parameter.offset, parameters[i], parameter.bytes);
   }
-  Context context = stream->context;
-  return Enqueue(stream, [queued, context] { return RunKernel(*queued, context); });
+  return Enqueue(stream, KernelWork{queued, stream->context});
 }
 
 }  // namespace kernpack::cuda

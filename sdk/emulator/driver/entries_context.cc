@@ -1,4 +1,5 @@
 // Facts and settings of devices, contexts and streams that other programs ask for, and functions of the host in streams.
+#include <algorithm>
 #include <cstdio>
 
 #include "driver/machine.h"
@@ -124,6 +125,44 @@ Result cuStreamAddCallback(Stream handle, StreamCallback callback, void* data, u
 
 Result cuEventRecordWithFlags(Event event, Stream stream, unsigned flags) {
   return flags > 1 ? kInvalidValue : cuEventRecord(event, stream);
+}
+
+// A device has one context here. A program that creates one has that, and keeps what it has in it when it destroys it.
+Result cuCtxCreate(Context* context, unsigned /*flags*/, DeviceHandle device) {
+  if (context == nullptr) return kInvalidValue;
+  if (const Result result = cuDevicePrimaryCtxRetain(context, device); result != kSuccess) return result;
+  return cuCtxPushCurrent(*context);
+}
+Result cuCtxCreate_v3(Context* context, void* /*affinities*/, int count, unsigned flags, DeviceHandle device) {
+  return count != 0 ? kNotSupported : cuCtxCreate(context, flags, device);
+}
+Result cuCtxCreate_v4(Context* context, void* parameters, unsigned flags, DeviceHandle device) {
+  return parameters != nullptr ? kNotSupported : cuCtxCreate(context, flags, device);
+}
+Result cuCtxDestroy(Context context) {
+  const auto& contexts = Machine::Get().contexts;
+  if (std::none_of(contexts.begin(), contexts.end(), [&](const auto& each) { return each.get() == context; }))
+    return kInvalidContext;
+  const Result result = RunAll(context);
+  if (!ContextStack().empty() && ContextStack().back() == context) ContextStack().pop_back();
+  return result;
+}
+
+Result cuDeviceComputeCapability(int* major, int* minor, DeviceHandle device) {
+  if (!IsThere(device)) return kInvalidDevice;
+  if (major == nullptr || minor == nullptr) return kInvalidValue;
+  const int arch = Machine::Get().Arch(device);
+  *major = arch / 10, *minor = arch % 10;
+  return kSuccess;
+}
+Result cuDeviceGetByPCIBusId(DeviceHandle* device, const char* text) {
+  if (device == nullptr || text == nullptr) return kInvalidValue;
+  unsigned domain = 0, bus = 0, slot = 0;
+  if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) < 3 || domain != 0 || slot != 0) return kInvalidDevice;
+  const int wanted = static_cast<int>(bus) - 1;
+  if (!IsThere(wanted)) return kInvalidDevice;
+  *device = wanted;
+  return kSuccess;
 }
 
 Result cuProfilerStart() { return kSuccess; }

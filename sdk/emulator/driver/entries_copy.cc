@@ -43,8 +43,8 @@ Result CopyRows(const Rows& rows, const uint8_t* staged) {
   return kSuccess;
 }
 
-// Pageable sources are read at once, pageable destinations waited for, and what is pinned or on a device is touched when the
-// stream gets there.
+// Pageable sources are read at once, pageable destinations waited for, but for a node of a graph; what is pinned or on a device is
+// touched when the stream gets there.
 Result Queue(const StreamRef& stream, const Rows& rows) {
   const uint64_t from_span = (rows.height - 1) * rows.from_pitch + rows.width;
   const uint64_t to_span = (rows.height - 1) * rows.to_pitch + rows.width;
@@ -52,7 +52,7 @@ Result Queue(const StreamRef& stream, const Rows& rows) {
   const Place to = GetPlace(rows.to, to_span);
   if (from == Place::kInvalid || to == Place::kInvalid) return kInvalidValue;
   std::shared_ptr<std::vector<uint8_t>> staged;
-  if (from == Place::kPageable) {
+  if (from == Place::kPageable && !stream->of_node) {
     staged = std::make_shared<std::vector<uint8_t>>(rows.width * rows.height);
     for (uint64_t i = 0; i < rows.height; ++i) {
       std::memcpy(staged->data() + i * rows.width, reinterpret_cast<const void*>(rows.from + i * rows.from_pitch),
@@ -60,11 +60,11 @@ Result Queue(const StreamRef& stream, const Rows& rows) {
     }
   }
   const bool wait = to == Place::kPageable || (from != Place::kDevice && to == Place::kPinned);
-  if (wait) {
+  if (wait && !stream->of_node) {
     if (const Result result = RefuseCaptured(stream); result != kSuccess) return result;
   }
   const Result result = Enqueue(stream, [rows, staged] { return CopyRows(rows, staged ? staged->data() : nullptr); });
-  return result == kSuccess && wait ? RunUntil(stream, stream->queued) : result;
+  return result == kSuccess && wait && !stream->of_node ? RunUntil(stream, stream->queued) : result;
 }
 
 }  // namespace

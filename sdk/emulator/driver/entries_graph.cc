@@ -1,18 +1,13 @@
-// Capture and graphs. A graph keeps its work in the order in which it was captured, which no dependency contradicts.
+// Capture, and graphs as a whole. A graph keeps captured work in the order in which it was captured, which no dependency contradicts.
 #include <algorithm>
 
-#include "driver/machine.h"
+#include "driver/graph.h"
 
 namespace kernpack::cuda {
 namespace {
 
 constexpr auto kCaptureUnmatched = static_cast<Result>(903);  // CUDA_ERROR_STREAM_CAPTURE_UNMATCHED
-constexpr auto kIllegalState = static_cast<Result>(401);      // CUDA_ERROR_ILLEGAL_STATE
-
-bool IsGraph(Graph graph) { return Machine::Get().graphs.count(graph) != 0; }
-
-// A graph that can be launched is a copy.
-Graph AsGraph(GraphExec exec) { return reinterpret_cast<Graph>(exec); }
+constexpr auto kIllegalState = static_cast<Result>(401);  // CUDA_ERROR_ILLEGAL_STATE
 
 Result DestroyGraph(Graph graph) {
   if (Machine::Get().graphs.erase(graph) == 0) return kInvalidValue;
@@ -52,7 +47,8 @@ Result cuStreamEndCapture(Stream handle, Graph* graph) {
   auto work = std::move(stream->graph);
   stream->graph.clear();
   if (broken) return kStreamCaptureInvalidated;
-  *graph = new GraphOpaque{std::move(work)};
+  *graph = new GraphOpaque();
+  for (auto& each : work) AddCaptured(*graph, std::move(each));
   Machine::Get().graphs.insert(*graph);
   return kSuccess;
 }
@@ -73,10 +69,9 @@ Result cuStreamGetCaptureInfo(Stream handle, CaptureStatus* status, unsigned lon
 }
 
 Result cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long /*flags*/) {
-  if (!IsGraph(graph)) return kInvalidValue;
-  auto* const made = new GraphOpaque(*graph);
-  Machine::Get().graphs.insert(made);
-  *exec = reinterpret_cast<GraphExec>(made);
+  std::vector<GraphNode> order;
+  if (!IsGraph(graph) || !InOrder(*graph, &order)) return kInvalidValue;
+  *exec = reinterpret_cast<GraphExec>(CopyGraph(*graph));
   return kSuccess;
 }
 
@@ -84,17 +79,13 @@ Result cuGraphLaunch(GraphExec exec, Stream handle) {
   StreamRef stream;
   if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
   if (!IsGraph(AsGraph(exec))) return kInvalidValue;
-  for (const auto& work : AsGraph(exec)->work) {
-    if (const Result result = Enqueue(stream, work); result != kSuccess) return result;
+  std::vector<GraphNode> order;
+  InOrder(*AsGraph(exec), &order);
+  for (GraphNode node : order) {
+    for (const auto& work : node->work) {
+      if (const Result result = Enqueue(stream, work); result != kSuccess) return result;
+    }
   }
-  return kSuccess;
-}
-
-// Their number; nodes have no handles here.
-Result cuGraphGetNodes(Graph graph, void** nodes, size_t* count) {
-  if (!IsGraph(graph)) return kInvalidValue;
-  if (nodes != nullptr) return kNotSupported;
-  *count = graph->work.size();
   return kSuccess;
 }
 

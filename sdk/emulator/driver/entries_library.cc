@@ -19,6 +19,14 @@ struct LinkStateOpaque {
 
 namespace {
 
+// The bytes of a file, which a 0 follows.
+bool ReadImage(const char* path, std::string* image) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  image->assign(std::istreambuf_iterator<char>(file), {});
+  return true;
+}
+
 constexpr auto kFileNotFound = static_cast<Result>(301);  // CUDA_ERROR_FILE_NOT_FOUND
 constexpr int kJitInputPtx = 1;                           // CU_JIT_INPUT_PTX
 
@@ -98,9 +106,8 @@ Result InContext(Context context, FunctionHandle* function) {
 }
 
 Result cuModuleLoad(ModuleHandle* module, const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return kFileNotFound;
-  std::string image{std::istreambuf_iterator<char>(file), {}};
+  std::string image;
+  if (!ReadImage(path, &image)) return kFileNotFound;
   return cuModuleLoadData(module, image.c_str());
 }
 Result cuModuleLoadFatBinary(ModuleHandle* module, const void* image) { return cuModuleLoadData(module, image); }
@@ -146,6 +153,14 @@ Result cuLibraryLoadData(Library* library, const void* image, JitOption* options
   return kSuccess;
 }
 
+Result cuLibraryLoadFromFile(Library* library, const char* path, JitOption* options, void** values,
+                             unsigned option_count, void* library_options, void** library_values,
+                             unsigned library_option_count) {
+  std::string image;
+  if (!ReadImage(path, &image)) return kFileNotFound;
+  return cuLibraryLoadData(library, image.c_str(), options, values, option_count, library_options, library_values,
+                           library_option_count);
+}
 Result cuLibraryUnload(Library library) {
   Machine& machine = Machine::Get();
   if (machine.libraries.erase(library) == 0) return kInvalidHandle;
@@ -208,6 +223,11 @@ Result cuLinkAddData(LinkState state, int type, void* data, size_t size, const c
   WriteLog(log, count, options, values);
   if (result != kSuccess) AddRefusal(log);
   return result;
+}
+Result cuLinkAddFile(LinkState state, int type, const char* path, unsigned count, JitOption* options, void** values) {
+  std::string image;
+  if (!ReadImage(path, &image)) return kFileNotFound;
+  return cuLinkAddData(state, type, image.data(), image.size(), path, count, options, values);
 }
 Result cuLinkComplete(LinkState state, void** image, size_t* size) {
   if (state->ptx.empty()) return kInvalidValue;

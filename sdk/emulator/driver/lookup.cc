@@ -35,6 +35,10 @@ Result Before(Index index) {
       index == kIndex_cuDriverGetVersion || index == kIndex_cuGetErrorName || index == kIndex_cuGetErrorString;
   if (machine.initialised && machine.owner != getpid()) {
     ++machine.child_calls;
+    if (anywhere) return kSuccess;
+    machine.reports[kNotInitialized] =
+        "this process was forked from one that had called cuInit, and can't use the device: start it before the first "
+        "call, or start it anew (the method spawn of multiprocessing)";
     return kNotInitialized;
   }
   if (!machine.initialised && !anywhere && index != kIndex_cuInit) return kNotInitialized;
@@ -72,6 +76,18 @@ const Address kAddresses[] = {
   {#name, version, reinterpret_cast<void*>(&Door<kIndex_##name, decltype(name)>::template Call<&name>)},
     KP_EMULATOR_ENTRIES(KP_EMULATOR_ADDRESS_)
 #undef KP_EMULATOR_ADDRESS_
+};
+
+// Functions that have other parameters since a version; the newest first.
+struct NewerForm {
+  const char* name;
+  int version;
+  const char* entry;
+};
+constexpr NewerForm kNewerForms[] = {
+    {"cuCtxCreate", 12050, "cuCtxCreate_v4"},
+    {"cuCtxCreate", 11040, "cuCtxCreate_v3"},
+    {"cuGraphAddDependencies", 12030, "cuGraphAddDependencies_v2"},
 };
 
 }  // namespace
@@ -118,6 +134,11 @@ extern "C" __attribute__((visibility("default"))) Result kernpack::cuda::cuGetPr
   if (status == nullptr) status = &unread;  // callers may leave it out
   *status = kProcNotFound;
   if (machine.hidden.count(name) != 0) return kNotFound;
+  for (const NewerForm& newer : kNewerForms) {
+    if (std::strcmp(newer.name, name) != 0 || newer.version > version) continue;
+    name = newer.entry;
+    break;
+  }
   for (const Address& address : kAddresses) {
     if (std::strcmp(address.name, name) != 0) continue;
     if (address.version > version || address.version > machine.Setting("driver_version")) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "driver/findings.h"
+#include "driver/graph.h"
 
 namespace kernpack::cuda {
 

@@ -24,9 +24,9 @@ TensorBox::TensorBox(Warp* warp, const Instruction& instruction, uint32_t lane)
     if (changed.address != access.address[lane]) continue;
     const Source& source = warp->block->program->sources[changed.statement];
     Fail(*warp, instruction, lane, Fault::Kind::kRace,
-         Text("uses the tensor map at 0x%llx, which PTX line %u (%s) has changed: a fence.proxy.tensormap::generic "
+         Text("uses the tensor map at 0x%llx, which %s has changed: a fence.proxy.tensormap::generic "
               "with .acquire for it has to come first",
-              static_cast<unsigned long long>(changed.address), source.line, source.op.c_str()));
+              static_cast<unsigned long long>(changed.address), SourceText(source).c_str()));
   }
   const auto stop = [&](const std::string& what) {
     Fail(*warp, instruction, lane, Fault::Kind::kIllegalAddress, "has a tensor map " + what);

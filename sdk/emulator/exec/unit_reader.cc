@@ -44,8 +44,8 @@ void UnitReader::NeedSwizzle(uint64_t address, uint32_t swizzle) {
     return of == 0 ? std::string("no swizzle") : Text("a swizzle of %u bytes", 16U << of);
   };
   Fail(warp_, i_, lane_, Fault::Kind::kIllegalAddress,
-       Text("reads %s at 0x%llx with %s; the copy at PTX line %u (%s) put it there with %s, as its tensor map says",
-            what_, static_cast<unsigned long long>(address), name(swizzle).c_str(), source.line, source.op.c_str(),
+       Text("reads %s at 0x%llx with %s; the copy at %s put it there with %s, as its tensor map says", what_,
+            static_cast<unsigned long long>(address), name(swizzle).c_str(), SourceText(source).c_str(),
             name(put).c_str()));
 }
 

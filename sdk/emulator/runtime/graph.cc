@@ -47,7 +47,7 @@ KP_RUNTIME_API Error cudaGraphLaunch(GraphExec exec, Stream stream) {
 }
 // All of a graph's memory and code is on the device already.
 KP_RUNTIME_API Error cudaGraphUpload(GraphExec /*exec*/, Stream /*stream*/) { return kSuccess; }
-KP_RUNTIME_API Error cudaGraphGetNodes(Graph graph, void** nodes, size_t* count) {
+KP_RUNTIME_API Error cudaGraphGetNodes(Graph graph, kernpack::cuda::GraphNode* nodes, size_t* count) {
   return Called(Driver().cuGraphGetNodes, graph, nodes, count);
 }
 KP_RUNTIME_API Error cudaGraphExecDestroy(GraphExec exec) { return Called(Driver().cuGraphExecDestroy, exec); }
