@@ -21,7 +21,9 @@ constexpr bool HasStrips(Element element) {
 struct StripA {
   alignas(64) float fraction[kMostDepth][kStripRows];
   alignas(64) int32_t exponent[kMostDepth][kStripRows];
+  alignas(64) float value[kMostDepth][kStripRows];  // the elements themselves, if the strip is moderate
   bool special = false;  // an element isn't finite
+  bool moderate = false;  // all products with moderate numbers can be scaled in f32
 };
 
 // Columns of B. Element n of column c is at c * column + n / 4 * four + n % 4.

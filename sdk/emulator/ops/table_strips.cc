@@ -1,6 +1,7 @@
 // The sums of mma and wgmma in 16 rows at once, with the bits of table_sums.cc's AddAligned.
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "ops/rounding.h"
 #include "ops/rows.h"
@@ -39,10 +40,17 @@ void Put(const V& value, T* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
-bool IsAny(const Ints& mask) {
-  int32_t any = 0;
-  for (uint32_t l = 0; l < kWide; ++l) any |= mask[l];
+template <class V>
+bool IsAny(const V& mask) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  using Bits = long long __attribute__((vector_size(32)));
+  const auto bits = reinterpret_cast<Bits>(mask);
+  return __builtin_ia32_ptestz256(bits, bits) == 0;
+#else
+  auto any = mask[0];
+  for (uint32_t l = 1; l < sizeof(V) / sizeof mask[0]; ++l) any |= mask[l];
   return any != 0;
+#endif
 }
 
 struct Split {
@@ -61,6 +69,19 @@ void SplitFloats(const Ints& bits, int32_t least, Split* out, Ints* special) {
   const Ints exponent = subnormal ? Ints{} + least : of_two;
   out->exponent = zero ? Ints{} + kNothing : exponent;
   *special |= of_two == 128;
+}
+
+Ints Greater(const Ints& x, const Ints& y) { return x > y ? x : y; }
+
+// Of numbers whose exponents are in this range, f32 holds each product, and each product scaled as SumColumn does it, exactly or as what
+// is cut off anyway. Zeros are moderate, too.
+constexpr int32_t kLeastModerate = -45, kMostModerate = 60;
+Ints IsImmoderate(const Ints& exponent) {
+  return (exponent > kMostModerate) | ((exponent < kLeastModerate) & (exponent != kNothing));
+}
+Floats GetValue(const Split& split) {  // of a moderate one
+  const Ints power = (Greater(split.exponent, Ints{} + kLeastModerate) + 127) << 23;
+  return split.fraction * reinterpret_cast<Floats>(power);
 }
 
 // The bits of f32 of the n-th element of each word.
@@ -134,37 +155,48 @@ void FromRows(const Column* rows, uint32_t* upper, uint32_t* lower) {
 #endif
 }
 
-void PutA(const Column& rows, Element element, bool negated, uint32_t at, uint32_t along, StripA* out, Ints* special) {
+// What is found of all elements of a strip, as masks.
+struct Found {
+  Ints special = {}, immoderate = {};
+};
+
+void PutA(const Column& rows, Element element, bool negated, uint32_t at, uint32_t along, StripA* out, Found* found) {
   for (uint32_t n = 0; n < PerRegister(element); ++n) {
     for (uint32_t r = 0; r < kStripRows; r += kWide) {
       Ints words;
       Get(rows.word + r, &words);
       Split split;
-      SplitWords(words, element, n, negated, &split, special);
+      SplitWords(words, element, n, negated, &split, &found->special);
+      found->immoderate |= IsImmoderate(split.exponent);
       Put(split.fraction, out->fraction[n * along + at] + r);
       Put(split.exponent, out->exponent[n * along + at] + r);
+      Put(GetValue(split), out->value[n * along + at] + r);
     }
   }
 }
 
+void Note(const Found& found, StripA* out) {
+  out->special = IsAny(found.special), out->moderate = !IsAny(found.immoderate);
+}
+
 void TakeA(const uint32_t* const* registers, uint32_t pairs, Element element, bool negated, StripA* out) {
-  Ints special = {};
+  Found found;
   for (uint32_t p = 0; p < pairs; ++p) {
     Column rows[4];
     ToRows(registers[2 * p], registers[2 * p + 1], rows);
-    for (uint32_t q = 0; q < 4; ++q) PutA(rows[q], element, negated, 4 * p + q, 4 * pairs, out, &special);
+    for (uint32_t q = 0; q < 4; ++q) PutA(rows[q], element, negated, 4 * p + q, 4 * pairs, out, &found);
   }
-  out->special = IsAny(special);
+  Note(found, out);
 }
 
 void ReadA(const uint32_t* words, Element element, bool negated, StripA* out) {
-  Ints special = {};
+  Found found;
   for (uint32_t w = 0; w < kWordsAlongK; ++w) {
     Column column;
     for (uint32_t r = 0; r < kStripRows; ++r) column.word[r] = static_cast<int32_t>(words[r * kWordsAlongK + w]);
-    PutA(column, element, negated, w, kWordsAlongK, out, &special);
+    PutA(column, element, negated, w, kWordsAlongK, out, &found);
   }
-  out->special = IsAny(special);
+  Note(found, out);
 }
 
 bool SplitAll(const uint32_t* words, uint32_t count, uint32_t each, Element element, bool negated, float* fraction,
@@ -187,39 +219,62 @@ bool SplitAll(const uint32_t* words, uint32_t count, uint32_t each, Element elem
   return IsAny(special);
 }
 
+// The values of B's columns, if all are moderate.
+bool GetValues(const StripB& b, uint32_t depth, float* out) {
+  const uint32_t count = kColumns * depth;
+  if ((kColumns - 1) * b.column + (depth / 4 - 1) * b.four + 4 != count) return false;  // they don't lie side by side
+  Ints immoderate = {};
+  for (uint32_t n = 0; n < count; n += kWide) {
+    Split split;
+    Get(b.fraction + n, &split.fraction), Get(b.exponent + n, &split.exponent);
+    immoderate |= IsImmoderate(split.exponent);
+    Put(GetValue(split), out + n);
+  }
+  return !IsAny(immoderate);
+}
+
 // All products of a column, and what is there, are cut off at the same bit, and added without further loss. Of kWide rows from
-// `first_row` on; to doubles in two halves.
-bool SumColumn(const StripA& a, uint32_t first_row, const float* fractions, const int32_t* exponents, uint32_t four,
-               uint32_t depth, const Ints& before, Doubles* out) {
-  Ints special = {};
+// `first_row` on; to doubles in two halves. of_b: b's fractions, or values where both sides are moderate. `special`: gets bits where
+// what is there isn't finite.
+template <bool kModerate, class Depth>
+void SumColumn(const StripA& a, uint32_t first_row, const float* of_b, const int32_t* exponents, uint32_t four,
+               Depth depth, const Ints& before, Doubles* out, Ints* special) {
   Split sum;
-  SplitFloats(before, kLeastOfFloats, &sum, &special);
-  if (IsAny(special)) return false;
-  const auto greater = [](const Ints& x, const Ints& y) { return x > y ? x : y; };
-  Ints greatest = greater(sum.exponent, Ints{} + kLeastOfSums);
+  SplitFloats(before, kLeastOfFloats, &sum, special);
+  Ints greatest = Greater(sum.exponent, Ints{} + kLeastOfSums);
+#pragma GCC unroll 4
   for (uint32_t n = 0; n < depth; n += 4) {
-    const int32_t* const of_b = exponents + size_t{n} / 4 * four;
+    const int32_t* const column = exponents + size_t{n} / 4 * four;
     const auto compare = [&](uint32_t j) {
       Ints of_a;
       Get(a.exponent[n + j] + first_row, &of_a);
-      greatest = greater(greatest, of_a + of_b[j]);
+      greatest = Greater(greatest, of_a + column[j]);
     };
     compare(0), compare(1), compare(2), compare(3);
   }
   // 2 to the power of `exponent`, beginning at the least normal number: what is smaller is cut off anyway.
   const Ints shift = kKept + 127 - greatest;
   const auto cut = [&](const Floats& fraction, const Ints& exponent) {
-    const Ints one = Ints{} + 1, power = greater(exponent + shift, one) << 23;
+    const Ints one = Ints{} + 1, power = Greater(exponent + shift, one) << 23;
     return __builtin_convertvector(fraction * reinterpret_cast<Floats>(power), Ints);
   };
+  // Beyond the greatest power, all products are zeros.
+  const Ints most = Ints{} + 254, power = (shift < most ? shift : most) << 23;
+  const auto scale = reinterpret_cast<Floats>(power);
   Ints total = {};  // of at most 16 products of 27 bits
+#pragma GCC unroll 4
   for (uint32_t n = 0; n < depth; n += 4) {
     const size_t at = size_t{n} / 4 * four;
     const auto add = [&](uint32_t j) {
-      Floats fraction;
-      Ints exponent;
-      Get(a.fraction[n + j] + first_row, &fraction), Get(a.exponent[n + j] + first_row, &exponent);
-      total += cut(fraction * fractions[at + j], exponent + exponents[at + j]);
+      Floats of_a;
+      if constexpr (kModerate) {
+        Get(a.value[n + j] + first_row, &of_a);
+        total += __builtin_convertvector(of_a * of_b[at + j] * scale, Ints);
+      } else {
+        Ints exponent;
+        Get(a.fraction[n + j] + first_row, &of_a), Get(a.exponent[n + j] + first_row, &exponent);
+        total += cut(of_a * of_b[at + j], exponent + exponents[at + j]);
+      }
     };
     add(0), add(1), add(2), add(3);
   }
@@ -233,7 +288,6 @@ bool SumColumn(const StripA& a, uint32_t first_row, const float* fractions, cons
     out[half] = (__builtin_convertvector(of_products, Doubles) + __builtin_convertvector(of_first, Doubles)) *
                 reinterpret_cast<Doubles>(scale);
   }
-  return true;
 }
 
 // As ToFloat.
@@ -244,9 +298,7 @@ void ToFloats(const Doubles* sums, int32_t* out) {
     HalfFloats floats = __builtin_convertvector(kept, HalfFloats);
     const auto magnitude = reinterpret_cast<Doubles>(bits & INT64_MAX);
     const Longs small = (magnitude < 0x1p-126) & (magnitude != 0);
-    int64_t any = 0;
-    for (uint32_t l = 0; l < kWide / 2; ++l) any |= small[l];
-    if (any != 0) {
+    if (IsAny(small)) {
       for (uint32_t l = 0; l < kWide / 2; ++l) floats[l] = static_cast<float>(ToFloat(sums[half][l]));
     }
     Put(floats, out + kWide / 2 * half);
@@ -269,6 +321,9 @@ bool Sum(const StripA& a, const StripB& b, uint32_t depth, const StripSums& sums
     ToRows(sums.from[0], sums.from[halves ? 1 : 2], from[0]);
     if (!halves) ToRows(sums.from[1], sums.from[3], from[1]);
   }
+  float values[kMostDepth * kColumns];
+  const bool moderate = a.moderate && GetValues(b, depth, values);
+  Ints special = {};
   for (uint32_t c = 0; c < kColumns; ++c) {
     for (uint32_t r = 0; r < kStripRows; r += kWide) {
       Ints before;
@@ -276,7 +331,14 @@ bool Sum(const StripA& a, const StripB& b, uint32_t depth, const StripSums& sums
       if (halves) GetFloats(before, Element::kHalf, c % 2, &before);
       Doubles of[2];
       const size_t at = size_t{c} * b.column;
-      if (!SumColumn(a, r, b.fraction + at, b.exponent + at, b.four, depth, before, of)) return false;
+      if (moderate && depth == 16) {  // the usual product: its loops are unrolled
+        SumColumn<true>(a, r, values + at, b.exponent + at, b.four, std::integral_constant<uint32_t, 16>(), before, of,
+                        &special);
+      } else if (moderate) {
+        SumColumn<true>(a, r, values + at, b.exponent + at, b.four, depth, before, of, &special);
+      } else {
+        SumColumn<false>(a, r, b.fraction + at, b.exponent + at, b.four, depth, before, of, &special);
+      }
       if (halves) {
         ToHalves(of, c % 2, to[0][c / 2].word + r);
       } else {
@@ -284,6 +346,7 @@ bool Sum(const StripA& a, const StripB& b, uint32_t depth, const StripSums& sums
       }
     }
   }
+  if (IsAny(special)) return false;
   FromRows(to[0], sums.to[0], sums.to[halves ? 1 : 2]);
   if (!halves) FromRows(to[1], sums.to[1], sums.to[3]);
   return true;

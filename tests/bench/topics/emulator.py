@@ -20,7 +20,7 @@ from build import ROOT
 
 GOALS = {"plain": 1000.0, "with all sanitizers": 2500.0}  # nanoseconds per 1,000: 1 G and 0.4 G per second
 ONE_THREAD = 10000.0  # the same of blocks of one thread: 100 M per second
-SETTINGS = {"plain": "workers=1;races=0;uninitialised=0", "with all sanitizers": "workers=1"}
+SETTINGS = {"plain": "workers=1;races=0;global_races=0;uninitialised=0", "with all sanitizers": "workers=1"}
 PRODUCTS = {"plain": 15.0, "with all sanitizers": 40.0}  # milliseconds
 LOADING = {"start of the device": 20.0, "module of 100,000 lines of PTX": 100.0}
 TRITON = ROOT / "build" / "triton" / "venv" / "bin" / "python"
