@@ -121,6 +121,11 @@ def test_a_list_that_others_may_write_is_not_believed(known: Path, cache: Path) 
     assert in_child(LOAD, cache, known) == "add mine\n"
 
 
+def test_a_list_below_a_folder_that_others_may_write_is_not_believed(known: Path, cache: Path) -> None:
+    cache.chmod(0o777)
+    assert in_child(LOAD, cache, known) == "add mine\n"
+
+
 def test_a_link_in_its_place_is_not_followed(known: Path, cache: Path, tmp_path: Path) -> None:
     shutil.move(index(cache), tmp_path / "elsewhere")
     path = cache / "index" / "link"
