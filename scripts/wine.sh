@@ -2,6 +2,7 @@
 # For the scripts that run programs for Windows by Debian's Wine: a folder of its own for Wine, a limit for each program, and an end for
 # everything that Wine still runs when the script ends. Without a locale in UTF-8, Wine finds no path outside ASCII.
 export WINEPREFIX=${WINEPREFIX:-$ROOT/build/wine} WINEDEBUG=-all LC_ALL=C.UTF-8
+export WINEDLLOVERRIDES=winedbg.exe=d # a process that crashes ends; Wine's debugger would wait
 
 # limited <seconds> <command>...: without an input. Wine's programs want pipes as standard streams; its own servers get no stream of ours,
 # which would stay open as long as they run.

@@ -70,6 +70,9 @@ def _serve(command: list[str]) -> int:
     own = "Z:" + os.path.abspath(__file__).replace("/", "\\")
     variables = {name: f'"{python}" -I "{own}" {kind}' for name, kind in (("CXX", "c++"), ("CC", "cc"))}
     environment = os.environ | variables | {"KERNPACK_TEST_BRIDGE": str(server.getsockname()[1])}
+    # Without compiled files, torch alone takes each process ten seconds more; the repository gets none.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = "\\".join([*python.split("\\")[:-2], "pycache"])
     return subprocess.run(command, env=environment, check=False).returncode
 
 

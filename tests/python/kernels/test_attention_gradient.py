@@ -184,7 +184,7 @@ def test_the_same_bits_on_any_number_of_threads(k):
 
 def test_no_memory_for_a_matrix_of_scores(k):
     """4,096 queries and keys: the scores of one head alone would be 64 MiB."""
-    import resource
+    resource = pytest.importorskip("resource", reason="Windows has no getrusage()")
 
     *given, d_out = inputs((1, 4096, 1, 4096, 1, 16))
     gradients(k.attention, [x[:, :64] for x in given], d_out[:, :64])

@@ -126,7 +126,7 @@ def test_the_same_bits_on_any_number_of_threads(k):
 
 def test_no_memory_for_logits(k):
     """512 tokens beside 65,536 classes: their logits would be 128 MiB."""
-    import resource
+    resource = pytest.importorskip("resource", reason="Windows has no getrusage()")
 
     x, weight, targets, d_loss = inputs((512, 8, 1 << 16))
     gradients(k.fused_linear_cross_entropy, x[:1], weight, targets[:1], d_loss[:1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import resource
 
 import kernpack.torch
 import pytest
@@ -164,6 +163,7 @@ def test_a_name_that_begins_as_the_namespace_does():
 
 @pytest.mark.parametrize("how", ["direct", "operator", "autograd", "error"])
 def test_no_call_leaves_memory_behind(k, ops, how):
+    resource = pytest.importorskip("resource", reason="Windows has no getrusage()")
     """Calls with tensors, lists, text and numbers: after 20 000 of them the process is as large as it was."""
     x, live = torch.arange(64.0), torch.ones(64, requires_grad=True)
 
