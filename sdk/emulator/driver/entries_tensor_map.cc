@@ -15,7 +15,7 @@ namespace {
 constexpr uint8_t kElements[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};
 constexpr uint64_t kMapAlign = 64, kMostExtent = uint64_t{1} << 32;
 
-// What both kinds of maps have in common, but for the box. False: it can't be encoded.
+// Fills in the fields that both kinds of maps have, all but the box. False: the map can't be encoded.
 bool FillMap(const void* map, TensorMapType type, unsigned rank, void* address, const unsigned long long* dims,
              const unsigned long long* strides, const unsigned* steps, TensorMapInterleave interleave,
              TensorMapSwizzle swizzle, TensorMapFill fill, emulator::TensorMap* out) {

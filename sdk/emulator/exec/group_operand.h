@@ -60,7 +60,7 @@ class GroupOperand {
     return Swizzled(start_ + row % 8 * Pitch() + row / 8 * stride_ + unit * step, swizzle_);
   }
   uint64_t AlongRows(uint32_t row, uint32_t k) const {
-    const uint64_t unit = row / (kUnit / element_bytes_), wide = uint64_t{1} << swizzle_;
+    const uint64_t unit = uint64_t{row} * element_bytes_ / kUnit, wide = uint64_t{1} << swizzle_;
     const uint64_t offset = swizzle_ == 0 ? unit * stride_ + k / 8 * leading_
                                           : unit % wide * kUnit + unit / wide * leading_ + k / 8 * stride_;
     return Swizzled(start_ + offset + k % 8 * Pitch(), swizzle_);

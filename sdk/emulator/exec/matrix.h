@@ -12,7 +12,8 @@ namespace kernpack::emulator {
 enum class MatrixKind : uint8_t { kPlain, kOfKind, kScaled };
 void RunMultiply(Warp& warp, const Instruction& instruction, uint32_t mask);
 // Up to four matrices of 8 rows of 16 bytes, whose addresses lanes 0 to 7, 8 to 15 and so on give. `count` of them, each a register
-// of Program::extra; variant 1: transposed; `bytes`: the bits of an element that becomes a byte, 4 or 6, or 16. Operand 0 is the address' register.
+// of Program::extra; variant 1: transposed; `bytes`: 4 or 6, the bits of an element that becomes a byte, or 16. Operand 0 is the address'
+// register.
 void RunLoadMatrix(Warp& warp, const Instruction& instruction, uint32_t mask);
 void RunStoreMatrix(Warp& warp, const Instruction& instruction, uint32_t mask);
 

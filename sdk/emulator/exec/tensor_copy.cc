@@ -148,6 +148,8 @@ void RunTensorReplace(Warp& warp, const Instruction& i, uint32_t mask) {
         map.fill = byte;
         break;
     }
+    // A map that is made from memory which held something else.
+    if (map.magic != TensorMap::kMagic) map.mode = TensorMode::kTile;
     map.magic = TensorMap::kMagic;
     if (RacesChecked(warp, access.space)) CheckRaces(warp, i, access, lane, false);
     std::memcpy(access.host[lane], &map, sizeof map);

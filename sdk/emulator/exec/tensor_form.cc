@@ -37,7 +37,8 @@ uint64_t TensorOperands::Descriptor(int operand, const char* what) const {
     wrong = "bits 46 to 48 have to be 0b001";
   } else if ((value >> 61 & 1) != 0) {
     wrong = "swizzles of 128 bytes with atoms of 32 bytes (bits 61 to 63) aren't emulated, and neither are odd ones";
-  } else if (GroupOperand::GetBaseOffset(value) != 0) {
+  } else if (GroupOperand::GetBaseOffset(value) != 0 &&
+             value >> 61 != 0) {  // it matters to swizzles alone; Triton always sets it
     wrong =
         "a base offset (bits 49 to 51) isn't emulated: let the matrix begin at a multiple of 8 rows of the "
         "swizzle's width";

@@ -1,4 +1,4 @@
-// What the operands of tcgen05.mma say: the instruction descriptor and the descriptors of matrices in shared memory.
+// The operands of tcgen05.mma, read: the instruction descriptor and the descriptors of matrices in shared memory.
 #ifndef KERNPACK_SDK_EMULATOR_EXEC_TENSOR_FORM_H_
 #define KERNPACK_SDK_EMULATOR_EXEC_TENSOR_FORM_H_
 

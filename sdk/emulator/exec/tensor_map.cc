@@ -15,7 +15,7 @@ constexpr TensorElement kTensorElements[] = {
 };
 constexpr uint32_t kMostSwizzle = 3, kMostBox = 256, kMostPixels = 1024, kMostStep = 8, kMapUnit = 16;
 
-// What only maps of im2col have.
+// Checks the fields that only maps of im2col have.
 std::string CheckPixels(const TensorMap& map) {
   if (map.rank < 2) return Text("of im2col with %u dimensions; there are 3 to 5", map.rank + 1U);
   if (map.boxes[1] == 0 || map.boxes[1] > kMostPixels)

@@ -102,8 +102,9 @@ void RunTensorWaitForLoads(Warp& warp, const Instruction& instruction, uint32_t 
 void RunTensorWaitForStores(Warp& warp, const Instruction& instruction, uint32_t mask);
 // tcgen05.mma: operand 0 D's address, 1 A's descriptor or address (`count` 2), 2 B's descriptor,
 // 3 the instruction descriptor, 4 the predicate that tells that D is added to (kNegateC), 5 and 6 the addresses of A's and B's scales.
-// Program::extra: the displacements of D and A, how many scales a row has, and the displacements of their addresses. The variant is the
-// kind.
+// Program::extra: the displacements of D and A, how many scales a row has, the displacements of their addresses, the power of two that
+// divides D before it's added to, and four registers, a bit of which is set for each lane of D that stays as it is (kNoOperand: none is).
+// The variant is the kind.
 enum class TensorKind : uint8_t { kF16, kTf32, kF8f6f4, kI8, kMxf8f6f4, kMxf4, kMxf4nvf4 };
 void RunTensorMultiply(Warp& warp, const Instruction& instruction, uint32_t mask);
 // tcgen05.cp: operand 0 the address, 1 the descriptor. Program::extra: the address' displacement. The variant is the shape.

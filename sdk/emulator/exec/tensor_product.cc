@@ -1,11 +1,13 @@
 // tcgen05.mma: D = A * B + D, with D in tensor memory; and tcgen05.commit.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
 #include "exec/bulk_access.h"
 #include "exec/fault.h"
 #include "exec/matrix_elements.h"
+#include "exec/taint.h"
 #include "exec/tensor_form.h"
 #include "exec/tensor_memory.h"
 #include "exec/unit_reader.h"
@@ -18,7 +20,7 @@ constexpr uint32_t kCopiesOfScales = kTensorLanes / kLanes;
 constexpr uint32_t kFactorColumns = 8;  // of A in tensor memory: 32 bytes of a row
 constexpr uint32_t kStrips = kTensorLanes / kStripLanes;
 
-// A product that one thread issues.
+// The product that one thread issues.
 class ProductInTensor {
  public:
   ProductInTensor(Warp* warp, const Instruction& i, uint32_t lane)
@@ -35,6 +37,11 @@ class ProductInTensor {
     const uint32_t d = operands_.Word(0) + extra[0];
     const uint32_t keeps = *reinterpret_cast<const uint32_t*>(warp_.registers + i_.op[4]) >> lane_ & 1;
     keeps_ = (keeps != 0) != ((i_.flags & kNegateC) != 0);
+    scale_of_d_ = std::ldexp(1.0F, -static_cast<int>(extra[5]));
+    for (uint32_t w = 0; w < kTensorLanes / kLanes && extra[6] != kNoOperand; ++w) {
+      if (!warp_.taint.empty()) NeedUntainted(warp_, i_, extra[6 + w], 1U << lane_, "takes an operand from");
+      left_out_[w] = Words(warp_, extra[6 + w])[lane_];
+    }
     first_lane_ = d >> 16;
     column_ = d & 0xffff;
     if (first_lane_ != 0 && (form_.rows == 128 || first_lane_ != kStripLanes)) {
@@ -69,6 +76,8 @@ class ProductInTensor {
   const uint32_t scales_;  // of a row
   const TensorForm form_;
   bool keeps_ = false;
+  float scale_of_d_ = 1;  // before it's added to
+  uint32_t left_out_[kTensorLanes / kLanes] = {};  // a bit for each lane
   uint32_t first_lane_ = 0, column_ = 0, number_ = 0;
   uint32_t a_[kTensorLanes][kWordsAlongK];
   uint32_t b_[kMostTensorColumns][kWordsAlongK];
@@ -83,9 +92,16 @@ class ProductInTensor {
   uint32_t StripOf(uint32_t n) const { return form_.rows == kTensorLanes ? n : 2 * n + first_lane_ / kStripLanes; }
   uint32_t Strips() const { return form_.rows / kStripLanes; }
 
+  // The rows of a strip that are left out.
+  uint32_t LeftOut(uint32_t n) const {
+    const uint32_t strip = StripOf(n);
+    return left_out_[strip / 2] >> strip % 2 * kStripLanes & 0xffff;
+  }
+
   void ForCells() {
     for (uint32_t c = column_; c < column_ + form_.columns; ++c) {
       for (uint32_t n = 0; n < Strips(); ++n) {
+        if (LeftOut(n) == 0xffff) continue;
         NeedTensorCell(warp_, i_, lane_, StripOf(n), c, TensorUse::kSum);
         memory_.Cell(StripOf(n), c).writer = number_;
       }
@@ -186,13 +202,18 @@ class ProductInTensor {
     return memory_.At(StripOf(n) * kStripLanes + row, column_ + column);
   }
 
+  uint32_t Scaled(uint32_t sum) const {
+    if (scale_of_d_ == 1) return sum;
+    return __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, sum) * scale_of_d_);
+  }
+
   bool SumFast(uint32_t n, uint32_t first, const StripCode& code, const StripA& a) {
     uint32_t words[4][kLanes];
     StripSums sums{Element::kFloat, {}, {}};
     for (uint32_t r = 0; r < 4; ++r) {
       for (uint32_t l = 0; keeps_ && l < kLanes; ++l) {
         const MatrixPlace at = PlaceInC(l, r);
-        words[r][l] = SumAt(n, at.row, first + at.column);
+        words[r][l] = Scaled(SumAt(n, at.row, first + at.column));
       }
       sums.to[r] = words[r];
       sums.from[r] = keeps_ ? words[r] : nullptr;
@@ -203,6 +224,7 @@ class ProductInTensor {
     for (uint32_t r = 0; r < 4; ++r) {
       for (uint32_t l = 0; l < kLanes; ++l) {
         const MatrixPlace place = PlaceInC(l, r);
+        if ((LeftOut(n) >> place.row & 1) != 0) continue;
         SumAt(n, place.row, first + place.column) = words[r][l];
       }
     }
@@ -232,12 +254,13 @@ class ProductInTensor {
     }
     WithElement(form_.d, [&](auto value) {
       for (uint32_t row = 0; row < kStripLanes; ++row) {
-        for (uint32_t c = 0; c < kColumns; ++c) tile_.sums[row][c] = keeps_ ? value(SumAt(n, row, first + c), 0) : 0.0;
+        for (uint32_t c = 0; c < kColumns; ++c)
+          tile_.sums[row][c] = keeps_ ? value(Scaled(SumAt(n, row, first + c)), 0) : 0.0;
       }
     });
     warp_.block->program->rows->sum_tile(&tile_, warp_.block->launch->mma_order);
     for (uint32_t row = 0; row < kStripLanes; ++row) {
-      for (uint32_t c = 0; c < kColumns; ++c)
+      for (uint32_t c = 0; c < kColumns && (LeftOut(n) >> row & 1) == 0; ++c)
         PutSum(form_.d, form_.clamps, tile_.sums[row][c], 0, &SumAt(n, row, first + c));
     }
   }
@@ -250,7 +273,8 @@ class ProductInTensor {
     for (uint32_t c = first; c < first + kColumns; ++c) {
       uint16_t& written = memory_.Cell(StripOf(n), column_ + c).written;
       const auto known = static_cast<uint16_t>(unknown_columns_[c] ? 0 : rows);
-      written = keeps_ ? written & known : known;
+      const uint32_t all = keeps_ ? written & known : known;
+      written = static_cast<uint16_t>((written & LeftOut(n)) | (all & ~LeftOut(n)));
     }
   }
 };
@@ -259,7 +283,7 @@ class ProductInTensor {
 
 void RunTensorMultiply(Warp& warp, const Instruction& i, uint32_t mask) {
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    std::make_unique<ProductInTensor>(&warp, i, First(left))->Run();  // 50 KiB
+    std::make_unique<ProductInTensor>(&warp, i, First(left))->Run();  // 70 KiB
   ++warp.clock;
   ++warp.effects;
 }

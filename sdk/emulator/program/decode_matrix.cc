@@ -42,7 +42,7 @@ const MatrixForm* Find(std::span<const MatrixForm> forms, std::string_view shape
   return found == forms.end() ? nullptr : &*found;
 }
 
-// What .kind says: whose forms, and how many scales a row of A has.
+// The meaning of .kind: whose forms there are, and how many scales a row of A has.
 struct KindOfMatrix {
   std::span<const MatrixForm> forms = kMatrixForms;
   MatrixKind kind = MatrixKind::kPlain;

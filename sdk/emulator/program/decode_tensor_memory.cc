@@ -33,15 +33,15 @@ constexpr NamedKind kTensorKinds[] = {
 };
 
 struct NamedCopy {
-  std::string_view name;
+  std::string_view name, copies;
   TensorCopyShape shape;
 };
 constexpr NamedCopy kTensorCopies[] = {
-    {"tcgen05.cp.128x256b", TensorCopyShape::k128x256b},
-    {"tcgen05.cp.128x128b", TensorCopyShape::k128x128b},
-    {"tcgen05.cp.64x128b.warpx2::02_13", TensorCopyShape::k64x128b0213},
-    {"tcgen05.cp.64x128b.warpx2::01_23", TensorCopyShape::k64x128b0123},
-    {"tcgen05.cp.32x128b.warpx4", TensorCopyShape::k32x128b},
+    {"128x256b", "", TensorCopyShape::k128x256b},
+    {"128x128b", "", TensorCopyShape::k128x128b},
+    {"64x128b", "warpx2::02_13", TensorCopyShape::k64x128b0213},
+    {"64x128b", "warpx2::01_23", TensorCopyShape::k64x128b0123},
+    {"32x128b", "warpx4", TensorCopyShape::k32x128b},
 };
 
 }  // namespace
@@ -171,9 +171,12 @@ void Decoder::TensorAddress(const Operand& operand, Instruction* out) {
 }
 
 void Decoder::CopyTensor(const Mnemonic& mnemonic) {
-  const std::string name = mnemonic.Joined();
-  const auto* const found = std::find_if(std::begin(kTensorCopies), std::end(kTensorCopies),
-                                         [&](const NamedCopy& copy) { return copy.name == name; });
+  // Triton has .warpx4 before the shape, which ptxas takes, too.
+  const auto* const found =
+      std::find_if(std::begin(kTensorCopies), std::end(kTensorCopies), [&](const NamedCopy& copy) {
+        Mnemonic rest = mnemonic;
+        return rest.Take(copy.name) && (copy.copies.empty() || rest.Take(copy.copies)) && rest.Joined() == "tcgen05.cp";
+      });
   if (found == std::end(kTensorCopies)) {
     Refuse(
         "isn't emulated; .128x256b, .128x128b, .64x128b.warpx2 and .32x128b.warpx4 are, without formats that are "
@@ -215,9 +218,23 @@ void Decoder::MultiplyTensor(Mnemonic mnemonic) {
         ".kind::mxf8f6f4 "
         "(.scale_vec::1X), .kind::mxf4 (2X) and .kind::mxf4nvf4 (2X, 4X), without .ws, .sp and .collector");
   }
-  const size_t operands = scaled ? 7 : 5;
-  if (statement_->operands.size() > operands) Refuse("isn't emulated with lanes that are left out, or a scale of D");
-  Expect(operands, operands);
+  // With scales there are two more operands; without, the lanes that are left out may come before the predicate, and a scale of D after it.
+  const bool leaves_out = !scaled && Need(4).kind == Operand::Kind::kVector;
+  const bool halves = kind->kind == TensorKind::kF16 || kind->kind == TensorKind::kTf32;
+  const size_t operands = scaled ? 7 : leaves_out ? 6 : 5;
+  Expect(operands, operands + size_t{halves});
+  uint32_t scale_of_d = 0;
+  if (statement_->operands.size() > operands) {
+    const Operand& scale = Need(operands);
+    if (scale.kind != Operand::Kind::kInteger || scale.value < 0 || scale.value > 15)
+      Refuse("expected a scale of D from 0 to 15 as its last operand");
+    scale_of_d = static_cast<uint32_t>(scale.value);
+  }
+  std::vector<uint32_t> left_out(4, kNoOperand);
+  if (leaves_out) {
+    const std::vector<const Operand*> lanes = Elements(Need(4), left_out.size());
+    for (size_t n = 0; n < lanes.size(); ++n) left_out[n] = Input(*lanes[n], Held::kWord, "b32");
+  }
   Instruction out = Start();
   TensorAddress(Need(0), &out);
   const uint32_t d = out.op[0];
@@ -248,7 +265,8 @@ void Decoder::MultiplyTensor(Mnemonic mnemonic) {
   out.variant = static_cast<uint8_t>(kind->kind);
   out.run = RunTensorMultiply;
   out.extra = static_cast<uint32_t>(program_.extra.size());
-  program_.extra.insert(program_.extra.end(), {of_d, of_a, scales, of_scales[0], of_scales[1]});
+  program_.extra.insert(program_.extra.end(), {of_d, of_a, scales, of_scales[0], of_scales[1], scale_of_d});
+  program_.extra.insert(program_.extra.end(), left_out.begin(), left_out.end());
   Emit(out);
 }
 

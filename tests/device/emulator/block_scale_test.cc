@@ -232,7 +232,7 @@ TEST(BlockScales, WrongSelectorsAreNamed) {
 }
 
 // Rows of 16 elements that become bytes; what is behind them in their 16 bytes isn't written.
-TEST(SpreadRows, AreLoaded) {
+TEST(SpreadElements, AreLoaded) {
   for (const uint32_t bits : {4U, 6U}) {
     for (const uint32_t count : {1U, 2U, 4U}) {
       std::mt19937 random(7);

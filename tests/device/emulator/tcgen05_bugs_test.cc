@@ -69,6 +69,11 @@ TEST(TensorKernels, ASumThatIsStoredFirst) {
                 17),
       "");
 }
+TEST(TensorKernels, ABaseOffsetWithoutSwizzle) {
+  EXPECT_EQ(RunTensor(kBegin + "mov.u64 %rd4, 0x0002401000080000;\n" + kMultiplyTensor + kCommitTensor + AwaitTensor() +
+                      kEnd),
+            "");
+}
 // Each product has its phase, and operands are written anew only then; nobody tests the phase before the second commit.
 TEST(TensorKernels, CommitsInARow) {
   EXPECT_EQ(RunTensor(kBegin + kMultiplyTensor + kCommitTensor + "setp.eq.u32 %p6, 0, 0;\n" + kMultiplyTensor +
@@ -86,6 +91,34 @@ TEST(TensorKernels, AllocatingAgain) {
                       kMeet + kGetAddress + kMeet + "@%p4 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r43, 512;\n" +
                       kAllocate + kMeet + kGetAddress + kMultiplyTensor + kCommitTensor + AwaitTensor() + kEnd),
             "");
+}
+
+// Column 3 of D, which holds 4 before.
+std::vector<float> AddTo(const std::string& operands, const std::string& more = "") {
+  TestMemory memory;
+  const uint64_t out = memory.Room(512);
+  EXPECT_EQ(RunText(Kernel(1, kBegin +
+                                  "mov.u32 %r52, 0;\n$store: add.u32 %r53, %r45, %r52; mov.b32 %r51, 0x40800000; "
+                                  "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r53], {%r51}; add.u32 %r52, %r52, 1; "
+                                  "setp.lt.u32 %p1, %r52, 16; @%p1 bra $store;\n" +
+                                  kWaitForStore + kMeet + "setp.eq.u32 %p6, 0, 0; " + more +
+                                  "@%p5 tcgen05.mma.cta_group::1.kind::f16 [%r43], %rd4, %rd5, %r48, " + operands +
+                                  ";\n" + kCommitTensor + AwaitTensor() + kEnd),
+                    memory, {out}, {1, 128, 0, 20}),
+            "");
+  return memory.Read<float>(out, 128);
+}
+TEST(TensorKernels, ASumWhoseLanesAreLeftOut) {
+  const std::vector<float> found = AddTo("{%r30, 0, %r31, %r32}, %p6",
+                                         "mov.b32 %r30, 5; mov.b32 %r31, 0xffff0000; "
+                                         "mov.b32 %r32, 0xffffffff;\n");
+  for (uint32_t lane = 0; lane < 128; ++lane)
+    EXPECT_EQ(found[lane], lane == 0 || lane == 2 || lane >= 80 ? 4 : 20) << lane;
+}
+TEST(TensorKernels, ASumThatIsScaledFirst) {
+  for (const float of : AddTo("%p6, 3")) EXPECT_EQ(of, 16.5F);
+  for (const float of : AddTo("{0, 0, 0, 0}, %p6, 1")) EXPECT_EQ(of, 18);
+  for (const float of : AddTo("{0, 0, 0, 0}, 0, 1")) EXPECT_EQ(of, 16);
 }
 
 // Both blocks of a cluster wait for the product of the first.
@@ -227,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ColumnsOfForm", WithForm("0x08020010"), "of 16 if M is 128"},
         Mistake{"DescriptorOfWgmma", WithA("0x0000001000080000"), "bits 46 to 48 have to be 0b001"},
         Mistake{"OddSwizzle", WithA("0x2000401000080000"), "atoms of 32 bytes"},
-        Mistake{"BaseOffset", WithA("0x0002401000080000"), "a base offset (bits 49 to 51) isn't emulated"},
+        Mistake{"BaseOffset", WithA("0x4002401000080000"), "a base offset (bits 49 to 51) isn't emulated"},
         Mistake{"OutsideOfSharedMemory", WithA("0x0000401000083f00"), "reads A at 0x3f000"},
         Mistake{"SumAtALane", kBegin + "add.u32 %r43, %r43, 0x100000;\n" + kWhole + kEnd,
                 "has D at lane 16; expected 0"}),

@@ -111,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
                     CopyCase{"Of64x128By02And13", "64x128b.warpx2::02_13", 4, [](uint32_t lane) { return lane % 64; }},
                     CopyCase{"Of64x128By01And23", "64x128b.warpx2::01_23", 4,
                              [](uint32_t lane) { return lane % 32 + lane / 64 * 32; }},
-                    CopyCase{"Of32x128", "32x128b.warpx4", 4, [](uint32_t lane) { return lane % 32; }}),
+                    CopyCase{"Of32x128", "32x128b.warpx4", 4, [](uint32_t lane) { return lane % 32; }},
+                    CopyCase{"Of32x128AsTritonHasIt", "warpx4.32x128b", 4, [](uint32_t lane) { return lane % 32; }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 class TensorScaleMistakes : public testing::TestWithParam<Mistake> {};

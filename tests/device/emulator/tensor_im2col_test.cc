@@ -198,7 +198,7 @@ const Tensor kTable{kU32, {30, 10}, {16, 1}, {}, {128}};
 constexpr int kGathered[] = {7, 2, 11, -1};
 const std::string kGatheredAt = "{20, 7, %r20, 11, -1}";
 
-TEST(GatheredRows, AreLoaded) {
+TEST(TensorGathers, AreLoaded) {
   for (const uint32_t swizzle : {0U, 2U}) {
     Tensor table = kTable;
     table.swizzle = swizzle;
@@ -222,7 +222,7 @@ TEST(GatheredRows, AreLoaded) {
   }
 }
 
-TEST(GatheredRows, AreStored) {
+TEST(TensorGathers, AreStored) {
   std::vector<uint32_t> all(320, 9);
   TestMemory memory;
   const uint64_t to = memory.Add(all), map = memory.Add(MakeMap(kTable, to));
