@@ -43,8 +43,8 @@ Result CopyRows(const Rows& rows, const uint8_t* staged) {
   return kSuccess;
 }
 
-// Pageable sources are read at once, pageable destinations waited for, but for a node of a graph; what is pinned or on a device is
-// touched when the stream gets there.
+// Pageable sources are read at once, pageable destinations waited for, and what is pinned or on a device is touched when the
+// stream gets there. A graph touches all of them each time it runs.
 Result Queue(const StreamRef& stream, const Rows& rows) {
   const uint64_t from_span = (rows.height - 1) * rows.from_pitch + rows.width;
   const uint64_t to_span = (rows.height - 1) * rows.to_pitch + rows.width;
@@ -52,19 +52,17 @@ Result Queue(const StreamRef& stream, const Rows& rows) {
   const Place to = GetPlace(rows.to, to_span);
   if (from == Place::kInvalid || to == Place::kInvalid) return kInvalidValue;
   std::shared_ptr<std::vector<uint8_t>> staged;
-  if (from == Place::kPageable && !stream->of_node) {
+  const bool of_graph = stream->of_node || stream->capture != kCaptureNone;
+  if (from == Place::kPageable && !of_graph) {
     staged = std::make_shared<std::vector<uint8_t>>(rows.width * rows.height);
     for (uint64_t i = 0; i < rows.height; ++i) {
       std::memcpy(staged->data() + i * rows.width, reinterpret_cast<const void*>(rows.from + i * rows.from_pitch),
                   rows.width);
     }
   }
-  const bool wait = to == Place::kPageable || (from != Place::kDevice && to == Place::kPinned);
-  if (wait && !stream->of_node) {
-    if (const Result result = RefuseCaptured(stream); result != kSuccess) return result;
-  }
+  const bool wait = !of_graph && (to == Place::kPageable || (from != Place::kDevice && to == Place::kPinned));
   const Result result = Enqueue(stream, [rows, staged] { return CopyRows(rows, staged ? staged->data() : nullptr); });
-  return result == kSuccess && wait && !stream->of_node ? RunUntil(stream, stream->queued) : result;
+  return result == kSuccess && wait ? RunUntil(stream, stream->queued) : result;
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ class Walk {
     if (at != nullptr) {
       const PageLock lock(warp_, sector_);
       same_.begin = static_cast<int64_t>(sector_ - begin_);
-      const GlobalAccess* const before = races_.Check(warp_, now_, same_, at);
+      const GlobalAccess* const before = races_.Check(warp_, now_, same_, sector_, at);
       if (before != nullptr) Raced(warp_, instruction_, now_, *before, sector_, lane_);
     }
     now_.bytes = same_.bytes = 0;
@@ -234,18 +234,11 @@ bool GlobalRaces::IsOrdered(const Warp& warp, const GlobalAccess& now, const Glo
   return before.warp == now.warp || before.clock <= seen[before.warp] || warp.block->program->has_strong;
 }
 
-bool GlobalRaces::HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before,
-                              const GlobalAccess* all) {
+bool GlobalRaces::HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before, uint64_t sector) {
   if (static_cast<AccessKind>(now.kind) != AccessKind::kWrite || before.strength != Strength::kAll) return false;
-  if (before.launch != now.launch || before.async != 0) return false;
-  const uint32_t* const seen = warp.block->races.GetSeen(warp);
-  const uint32_t both = before.bytes & now.bytes;
-  for (const GlobalAccess* a = all; a != all + SectorShadow::kAccesses; ++a) {
-    const bool reads = static_cast<AccessKind>(a->kind) != AccessKind::kWrite;
-    if (!reads || a->strength != Strength::kAll || a->unit != now.unit || a->launch != now.launch) continue;
-    if ((both & ~a->bytes) == 0 && (a->warp == now.warp || a->clock <= seen[a->warp])) return true;
-  }
-  return false;
+  if (before.launch != now.launch || before.async != 0 || before.unit == now.unit) return false;
+  const auto first = static_cast<uint32_t>(std::countr_zero(before.bytes & now.bytes));
+  return GetUnit(warp).HasAcquired(now.warp, warp.block->races.GetSeen(warp), sector + first, before.unit);
 }
 
 uint32_t GlobalRaces::Same::Among(uint32_t of) const {
@@ -257,7 +250,7 @@ uint32_t GlobalRaces::Same::Among(uint32_t of) const {
   return out;
 }
 
-const GlobalAccess* GlobalRaces::Check(const Warp& warp, const GlobalAccess& now, const Same& same,
+const GlobalAccess* GlobalRaces::Check(const Warp& warp, const GlobalAccess& now, const Same& same, uint64_t address,
                                        SectorShadow* sector) {
   constexpr auto kRead = static_cast<uint8_t>(AccessKind::kRead);
   constexpr auto kUpdate = static_cast<uint8_t>(AccessKind::kAtomic);
@@ -285,7 +278,7 @@ const GlobalAccess* GlobalRaces::Check(const Warp& warp, const GlobalAccess& now
     // A copy in bulk that its thread has waited for takes the place of the one that it began.
     const bool ends = before.async != 0 && now.async == 0 && before.warp == now.warp && before.unit == now.unit &&
                       before.statement == now.statement && before.kind == now.kind;
-    const bool ordered = ends || IsOrdered(warp, now, before) || HasObserved(warp, now, before, all);
+    const bool ordered = ends || IsOrdered(warp, now, before) || (!strong && HasObserved(warp, now, before, address));
     if (!ordered && !reads && !strong) {
       if (before.kind == kUpdate || now.kind == kRead || (both & ~same.Among(both)) != 0) return &before;
     }

@@ -34,8 +34,9 @@ class GlobalRaces {
     int64_t begin = 0;  // of the sector in both; may be before them
     uint32_t Among(uint32_t of) const;
   };
-  // An access of a warp to one sector. The access that it races with; NULL: none.
-  const GlobalAccess* Check(const Warp& warp, const GlobalAccess& now, const Same& same, SectorShadow* sector);
+  // An access of a warp to one sector, at that address. The access that it races with; NULL: none.
+  const GlobalAccess* Check(const Warp& warp, const GlobalAccess& now, const Same& same, uint64_t address,
+                            SectorShadow* sector);
   // The access as it's kept, without its bytes.
   GlobalAccess Describe(const Warp& warp, const Instruction& instruction, AccessKind kind) const;
   UnitOrder& GetUnit(const Warp& warp);
@@ -45,10 +46,9 @@ class GlobalRaces {
   std::vector<UnitOrder> units_;
 
   bool IsOrdered(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before);
-  // True for a write of bytes that the block has read by a strong access, and so may know of a strong one by another block: which of the
-  // two came first isn't kept. So the last block that an atomic counts may reset the counter.
-  static bool HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before,
-                          const GlobalAccess* all);
+  // True for a write of a word at which the other block has released what it did, if this block has read the word since by a strong
+  // access. So the last block that an atomic counts may reset the counter.
+  bool HasObserved(const Warp& warp, const GlobalAccess& now, const GlobalAccess& before, uint64_t sector);
 };
 
 inline bool GlobalChecked(const Warp& warp, Space space) {

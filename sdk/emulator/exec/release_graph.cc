@@ -61,7 +61,18 @@ void UnitOrder::Acquire(uint32_t warp, uint64_t address, uint32_t clock) {
   if (cell == ReleaseGraph::kNone) return;
   const auto last = acquired_.end() - static_cast<int64_t>(std::min(kRemembered, acquired_.size()));
   if (std::any_of(last, acquired_.end(), [&](const Acquired& a) { return a.cell == cell && a.warp == warp; })) return;
-  acquired_.push_back({cell, warp, clock});
+  acquired_.push_back({address, cell, warp, clock});
+}
+
+bool UnitOrder::HasAcquired(uint32_t warp, const uint32_t* seen, uint64_t address, uint32_t unit) const {
+  const std::lock_guard lock(graph_->mutex_);
+  return std::any_of(acquired_.begin(), acquired_.end(), [&](const Acquired& from) {
+    if (from.address != address || (from.warp != warp && from.clock > seen[from.warp])) return false;
+    uint32_t cell = from.cell;
+    while (cell != ReleaseGraph::kNone && graph_->nodes_[graph_->cells_[cell].node].unit != unit)
+      cell = graph_->cells_[cell].before;
+    return cell != ReleaseGraph::kNone;
+  });
 }
 
 void UnitOrder::Follow(OfWarp* warp, uint32_t cell) const {

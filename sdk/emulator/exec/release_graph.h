@@ -56,9 +56,12 @@ class UnitOrder {
   void Acquire(uint32_t warp, uint64_t address, uint32_t clock);
   // True if what a warp of another unit did at that clock was handed over to the warp, which has seen the `seen` clocks of its unit.
   bool Knows(uint32_t warp, const uint32_t* seen, uint32_t unit, uint32_t other, uint32_t clock);
+  // True if the warp knows that its unit has read, at that address, what the other unit released there.
+  bool HasAcquired(uint32_t warp, const uint32_t* seen, uint64_t address, uint32_t unit) const;
 
  private:
   struct Acquired {
+    uint64_t address;
     uint32_t cell, warp, clock;
   };
   struct OfWarp {

@@ -1,6 +1,10 @@
 // The last error of a thread, and errors in words.
 #include <cctype>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "runtime/runtime.h"
@@ -20,6 +24,31 @@ struct Named {
   Error error;
   const char* name;
   const char* text;  // NULL: the driver's
+};
+
+// Why code was refused, as long as the program hasn't asked for it: programs that print an error's name alone, or go on, would lose it.
+struct Untold {
+  std::mutex mutex;
+  std::set<std::string> reasons;
+
+  static Untold& Get() {
+    static auto* const untold = new Untold;  // until the process ends
+    return *untold;
+  }
+  void Add(const std::string& reason) {
+    const std::lock_guard lock(mutex);
+    reasons.insert(reason);
+    [[maybe_unused]] static const int registered = std::atexit([] {
+      for (const std::string& left : Get().reasons) {
+        const auto length = static_cast<int>(left.find_last_not_of('\n') + 1);
+        std::fprintf(stderr, "kernpack_cuda_emulator: %.*s\n", length, left.c_str());
+      }
+    });
+  }
+  void Remove(const std::string& reason) {
+    const std::lock_guard lock(mutex);
+    reasons.erase(reason);
+  }
 };
 
 // Errors for which the driver has other words, or none.
@@ -61,6 +90,7 @@ std::string GetName(const char* of_the_driver) {
 Error Said(Error error, const std::string& detail) {
   if (error != kSuccess && error != kNotReady) t_last.error = error;
   if (error != kSuccess) t_last.detailed = error, t_last.detail = detail;
+  if (error == kInvalidPtx && !detail.empty()) Untold::Get().Add(detail);
   return error;
 }
 
@@ -89,6 +119,7 @@ KP_RUNTIME_API const char* cudaGetErrorString(Error error) {
     text = "unrecognized error code";
   }
   if (error != t_last.detailed || t_last.detail.empty()) return text;
+  if (error == kernpack::cuda::kInvalidPtx) Untold::Get().Remove(t_last.detail);
   t_last.text = std::string(text) + ": " + t_last.detail;
   return t_last.text.c_str();
 }

@@ -192,6 +192,20 @@ void Graphs() {
   REQUIRE(Read(values, 32) == std::vector<int>(32, 22));
   CHECK(cudaGraphExecDestroy(exec));
   REQUIRE(cudaGraphLaunch(exec, first) == cudaErrorInvalidValue);
+  // Copies from and to pageable memory touch it each time.
+  std::vector<int> from(32, 1), to(32, 0);
+  CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMemcpyAsync(values, from.data(), 32 * sizeof(int), cudaMemcpyHostToDevice, first));
+  Add<<<1, 32, 0, first>>>(values, 32, 1);
+  CHECK(cudaMemcpyAsync(to.data(), values, 32 * sizeof(int), cudaMemcpyDeviceToHost, first));
+  CHECK(cudaStreamEndCapture(first, &graph));
+  CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+  for (const int value : {3, 5}) {
+    from.assign(32, value);
+    CHECK(cudaGraphLaunch(exec, first));
+    CHECK(cudaStreamSynchronize(first));
+    REQUIRE(to == std::vector<int>(32, value + 1));
+  }
 }
 
 __device__ int Get(const int* values, int i) { return values[i]; }

@@ -18,6 +18,21 @@ pytestmark = pytest.mark.skipif(
 describe = pytest.importorskip("kernpack_cuda_emulator.report").describe
 SOURCE = Path(__file__).with_name("shared_runtime.cu")
 
+REFUSED = r"""
+#include <cstdio>
+#include <cstring>
+__global__ void k(unsigned* out) {
+  unsigned at;
+  asm volatile("mov.u32 %0, %%reserved_smem_offset_1;" : "=r"(at));
+  *out = at;
+}
+int main(int, char** words) {
+  k<<<1, 1>>>(nullptr);
+  k<<<1, 1>>>(nullptr);
+  if (std::strcmp(words[1], "asks") == 0) std::puts(cudaGetErrorString(cudaGetLastError()));
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -78,3 +93,21 @@ def test_a_function_that_is_missing_says_its_name_once(program: Path) -> None:
         "kernpack_cuda_emulator: cudaDestroyExternalMemory was called, and the emulated device doesn't have it; the call returned 801, "
         "not supported\n"
     )
+
+
+def test_a_program_that_asks_for_no_error_hears_why_its_code_was_refused(tmp_path: Path) -> None:
+    (tmp_path / "refused.cu").write_text(REFUSED)
+    built = tmp_path / "refused"
+    subprocess.run(
+        ["nvcc", "-arch=compute_80", "-cudart", "shared", "-o", built, built.with_suffix(".cu")],
+        check=True,
+        timeout=600,
+    )
+    why = "reads %reserved_smem_offset_1, which isn't emulated"
+    done = _run(built, "goes on")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("kernpack_cuda_emulator: emulator: PTX line ")
+    assert done.stderr.count(why) == done.stderr.count("\n") == 1
+    done = _run(built, "asks")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert why in done.stdout
