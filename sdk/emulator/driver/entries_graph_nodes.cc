@@ -25,7 +25,7 @@ Graph GraphOf(GraphNode node) {
   return nullptr;
 }
 
-// What `queue` would queue on a stream of the context.
+// The work that `queue` would queue on a stream of the context.
 template <class F>
 Result Record(Context context, WorkList* work, F queue) {
   if (context == nullptr) {

@@ -175,7 +175,7 @@ def changed() -> None:
 
 
 def captured() -> None:
-    """What a stream captured has nodes too."""
+    """Captured work has nodes too."""
     kernel, memory = begin()
     stream, of, found, launched = c.c_void_p(), c.c_void_p(), _Kernel(), _Launched(kernel, memory)
     need("cuStreamCreate", c.byref(stream), 1)
