@@ -159,6 +159,12 @@ struct MemAllocationProps {
 // Nodes of graphs: entries_graph_nodes.cc.
 #define KP_EMULATOR_NODE_ENTRIES(X)                                                                                 \
   X(cuGraphCreate, 10000, (Graph * graph, unsigned flags))                                                          \
+  X(cuStreamBeginCaptureToGraph, 12030,                                                                             \
+    (Stream stream, Graph graph, const GraphNode* after, const void* edges, size_t count, CaptureMode mode))        \
+  X(cuGraphDebugDotPrint, 11030, (Graph graph, const char* path, unsigned flags))                                   \
+  X(cuDeviceGetGraphMemAttribute, 11040, (DeviceHandle device, int attribute, void* value))                         \
+  X(cuDeviceSetGraphMemAttribute, 11040, (DeviceHandle device, int attribute, void* value))                         \
+  X(cuDeviceGraphMemTrim, 11040, (DeviceHandle device))                                                             \
   X(cuGraphClone, 10000, (Graph * clone, Graph graph))                                                              \
   X(cuGraphAddKernelNode, 10000,                                                                                    \
     (GraphNode * node, Graph graph, const GraphNode* after, size_t count, const KernelNodeParams* parameters))      \

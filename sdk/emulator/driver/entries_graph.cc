@@ -28,6 +28,18 @@ Result cuStreamBeginCapture(Stream handle, CaptureMode mode) {
   stream->capture_mode = mode;
   stream->capture_id = ++last;
   stream->graph.clear();
+  stream->into = nullptr;
+  return kSuccess;
+}
+
+// A graph that has nodes already. The new ones come after all of them, which more dependencies wouldn't change.
+Result cuStreamBeginCaptureToGraph(Stream handle, Graph graph, const GraphNode* /*after*/, const void* /*edges*/,
+                                   size_t /*count*/, CaptureMode mode) {
+  if (!IsGraph(graph)) return kInvalidValue;
+  if (const Result result = cuStreamBeginCapture(handle, mode); result != kSuccess) return result;
+  StreamRef stream;
+  if (const Result result = NeedStream(handle, &stream); result != kSuccess) return result;
+  stream->into = graph;
   return kSuccess;
 }
 
@@ -47,7 +59,8 @@ Result cuStreamEndCapture(Stream handle, Graph* graph) {
   auto work = std::move(stream->graph);
   stream->graph.clear();
   if (broken) return kStreamCaptureInvalidated;
-  *graph = new GraphOpaque();
+  if (stream->into != nullptr && !IsGraph(stream->into)) return kInvalidValue;  // it has been destroyed meanwhile
+  *graph = stream->into != nullptr ? stream->into : new GraphOpaque();
   for (auto& each : work) AddCaptured(*graph, std::move(each));
   Machine::Get().graphs.insert(*graph);
   return kSuccess;

@@ -1,6 +1,7 @@
 // Graphs that a program makes or changes node by node. A node's work is recorded as a captured stream would record it, so that it's checked
 // in the same way.
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 #include "driver/graph.h"
@@ -8,6 +9,7 @@
 namespace kernpack::cuda {
 namespace {
 
+constexpr auto kOperatingSystem = static_cast<Result>(304);  // CUDA_ERROR_OPERATING_SYSTEM
 constexpr auto kGraphUpdateFailed = static_cast<Result>(910);  // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
 
 GraphNode Find(const GraphOpaque& graph, GraphNode node) {
@@ -23,7 +25,7 @@ Graph GraphOf(GraphNode node) {
   return nullptr;
 }
 
-// What `queue` would queue on a stream of the context.
+// The work that `queue` would queue on a stream of the context.
 template <class F>
 Result Record(Context context, WorkList* work, F queue) {
   if (context == nullptr) {
@@ -247,6 +249,45 @@ Result cuGraphDestroyNode(GraphNode node) {
   for (const auto& each : graph->nodes) std::erase(each->after, node);
   std::erase_if(graph->nodes, [&](const auto& each) { return each.get() == node; });
   return kSuccess;
+}
+
+// The nodes and what they wait for, in Graphviz's language.
+Result cuGraphDebugDotPrint(Graph graph, const char* path, unsigned /*flags*/) {
+  if (!IsGraph(graph) || path == nullptr) return kInvalidValue;
+  constexpr const char* kKinds[] = {"kernel", "copy", "fill", "function of the host", "graph", "empty"};
+  std::ofstream file(path);
+  file << "digraph {\n";
+  std::map<GraphNode, size_t> numbers;
+  for (const auto& node : graph->nodes) {
+    const size_t number = numbers.size();
+    numbers[node.get()] = number;
+    file << "  n" << number << " [label=\"" << kKinds[node->type];
+    if (node->type == kNodeKernel) file << ' ' << node->work[0].target<KernelWork>()->queued->program->name;
+    file << "\"];\n";
+  }
+  for (const auto& node : graph->nodes) {
+    for (GraphNode before : node->after) file << "  n" << numbers[before] << " -> n" << numbers[node.get()] << ";\n";
+  }
+  file << "}\n";
+  file.close();
+  return file ? kSuccess : kOperatingSystem;
+}
+// Graphs here allocate nothing themselves.
+Result cuDeviceGetGraphMemAttribute(DeviceHandle device, int attribute, void* value) {
+  int count = 0;
+  if (cuDeviceGetCount(&count); device < 0 || device >= count) return kInvalidDevice;
+  if (value == nullptr || attribute < 0 || attribute > 3) return kInvalidValue;
+  *static_cast<unsigned long long*>(value) = 0;
+  return kSuccess;
+}
+Result cuDeviceSetGraphMemAttribute(DeviceHandle device, int attribute, void* value) {
+  unsigned long long unread = 0;
+  if (const Result result = cuDeviceGetGraphMemAttribute(device, attribute, &unread); result != kSuccess) return result;
+  return value != nullptr && attribute % 2 == 1 ? kSuccess : kInvalidValue;  // the odd ones are high-water marks
+}
+Result cuDeviceGraphMemTrim(DeviceHandle device) {
+  unsigned long long unread = 0;
+  return cuDeviceGetGraphMemAttribute(device, 0, &unread);
 }
 
 Result cuGraphKernelNodeGetParams(GraphNode node, KernelNodeParams* out) {

@@ -62,6 +62,7 @@ struct StreamOpaque : std::enable_shared_from_this<StreamOpaque> {
   CaptureMode capture_mode = kCaptureModeGlobal;
   std::vector<std::function<Result()>> graph;
   unsigned long long capture_id = 0;
+  Graph into = nullptr;  // the graph to which a capture adds its work; NULL: one of its own
   bool of_node = false;  // records the work of a node of a graph
   StreamRef origin;  // of a stream that joined another's capture; that one keeps the work
 };

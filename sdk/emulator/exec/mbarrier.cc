@@ -39,11 +39,10 @@ class Lane {
         while (Source(1) > barrier->pending && ArriveForCommit(warp_.block, place, barrier)) Settle(barrier);
         return Arrive(barrier, Source(1));
       case MBarrierOp::kExpect:
-        barrier->transactions += Source(0);
-        return;
+        return Expect(barrier);
       case MBarrierOp::kArriveExpecting:
       case MBarrierOp::kDropExpecting:
-        barrier->transactions += Source(0);
+        Expect(barrier);
         return Arrive(barrier, 1);
       case MBarrierOp::kComplete:
         barrier->transactions -= Source(0);
@@ -115,6 +114,15 @@ class Lane {
 
   void HandOver(MBarrier* barrier) {
     if ((instruction_.flags & kRelaxed) == 0) warp_.block->races.HandOver(warp_, barrier->arriving.data());
+  }
+
+  // The hardware counts bytes in as many bits as arrivals.
+  void Expect(MBarrier* barrier) const {
+    const uint32_t bytes = Source(0);
+    barrier->transactions += bytes;
+    if (barrier->transactions <= int64_t{kMostArrivals}) return;
+    Stop(Text("expects %u bytes, so that the phase waits for %lld; an mbarrier counts up to %u bytes", bytes,
+              static_cast<long long>(barrier->transactions), kMostArrivals));
   }
 
   void Arrive(MBarrier* barrier, uint32_t count) {

@@ -7,6 +7,7 @@ using kernpack::cuda::CaptureStatus;
 using kernpack::cuda::Event;
 using kernpack::cuda::Graph;
 using kernpack::cuda::GraphExec;
+using kernpack::cuda::GraphNode;
 using kernpack::cuda::HostFunction;
 using kernpack::cuda::kInvalidValue;
 using kernpack::cuda::kSuccess;
@@ -18,6 +19,10 @@ KP_RUNTIME_API Error cudaStreamBeginCapture(Stream stream, CaptureMode mode) {
 }
 KP_RUNTIME_API Error cudaStreamEndCapture(Stream stream, Graph* graph) {
   return Called(Driver().cuStreamEndCapture, stream, graph);
+}
+KP_RUNTIME_API Error cudaStreamBeginCaptureToGraph(Stream stream, Graph graph, const GraphNode* after,
+                                                   const void* edges, size_t count, CaptureMode mode) {
+  return Called(Driver().cuStreamBeginCaptureToGraph, stream, graph, after, edges, count, mode);
 }
 // Of CUDA 13, and of 12 with edges and without.
 KP_RUNTIME_API Error cudaStreamGetCaptureInfo(Stream stream, CaptureStatus* status, unsigned long long* id,
@@ -36,6 +41,19 @@ KP_RUNTIME_API Error cudaThreadExchangeStreamCaptureMode(CaptureMode* mode) {
   return Called(Driver().cuThreadExchangeStreamCaptureMode, mode);
 }
 
+KP_RUNTIME_API Error cudaGraphCreate(Graph* graph, unsigned flags) {
+  return Called(Driver().cuGraphCreate, graph, flags);
+}
+KP_RUNTIME_API Error cudaGraphDebugDotPrint(Graph graph, const char* path, unsigned flags) {
+  return Called(Driver().cuGraphDebugDotPrint, graph, path, flags);
+}
+KP_RUNTIME_API Error cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return Called(Driver().cuDeviceGetGraphMemAttribute, device, attribute, value);
+}
+KP_RUNTIME_API Error cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
+  return Called(Driver().cuDeviceSetGraphMemAttribute, device, attribute, value);
+}
+KP_RUNTIME_API Error cudaDeviceGraphMemTrim(int device) { return Called(Driver().cuDeviceGraphMemTrim, device); }
 KP_RUNTIME_API Error cudaGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long flags) {
   return Called(Driver().cuGraphInstantiateWithFlags, exec, graph, flags);
 }
@@ -47,7 +65,7 @@ KP_RUNTIME_API Error cudaGraphLaunch(GraphExec exec, Stream stream) {
 }
 // All of a graph's memory and code is on the device already.
 KP_RUNTIME_API Error cudaGraphUpload(GraphExec /*exec*/, Stream /*stream*/) { return kSuccess; }
-KP_RUNTIME_API Error cudaGraphGetNodes(Graph graph, kernpack::cuda::GraphNode* nodes, size_t* count) {
+KP_RUNTIME_API Error cudaGraphGetNodes(Graph graph, GraphNode* nodes, size_t* count) {
   return Called(Driver().cuGraphGetNodes, graph, nodes, count);
 }
 KP_RUNTIME_API Error cudaGraphExecDestroy(GraphExec exec) { return Called(Driver().cuGraphExecDestroy, exec); }

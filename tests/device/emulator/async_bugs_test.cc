@@ -189,6 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [s+2048], [%rd1, "
                       "{0}], [full];\n"),
                 "still needs 0 arrivals and 256 bytes of copies"},
+        Mistake{"MoreBytesThanAnMbarrierCounts", "@!%p8 mbarrier.arrive.expect_tx.shared.b64 _, [full], 1048576;\n",
+                "expects 1048576 bytes, so that the phase waits for 1048576; an mbarrier counts up to 1048575 bytes"},
         Mistake{"ReleasedBeforeTheWait", Roles("%r11", "%r12", kLoad, ""), "may still be reading: wgmma.wait_group"}),
     GetName);
 

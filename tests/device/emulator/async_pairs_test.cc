@@ -207,7 +207,7 @@ std::vector<Pair> Pairs() {
        "which still needs 0 arrivals and 128 bytes of copies"},
       {"NoWaitForAFreeStage", kRing, kFreed, "", "the phase expects 0 more arrivals"},
       {"ReleasedBeforeTheWarpHasRead", kRing, kReadStage + kRelease, kRelease + kReadStage,
-       "read at PTX line 28 (ld.shared.u32) with no barrier in between"},
+       "read at PTX line 27 (ld.shared.u32) with no barrier in between"},
       {"EveryWarpElectsAProducer",
        kRing,
        kTakesTurns,

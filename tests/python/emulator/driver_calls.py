@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -110,7 +111,23 @@ def fails(*, asks: bool) -> None:
         need("cuGetErrorString", result, c.byref(text))
 
 
+def forked() -> None:
+    """A child of a process that has used the device is told why it can't; the parent goes on."""
+    kernel, memory = begin()
+    if (child := os.fork()) == 0:
+        result, text = call("cuCtxSynchronize"), c.c_char_p()
+        need("cuGetErrorString", result, c.byref(text))
+        print(result, (text.value or b"").decode(), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    print(launch(kernel, memory, 32))
+
+
 if __name__ == "__main__":
-    {"launches": launches, "facts": facts, "name": lambda: fails(asks=False), "text": lambda: fails(asks=True)}[
-        sys.argv[1]
-    ]()
+    {
+        "launches": launches,
+        "facts": facts,
+        "forked": forked,
+        "name": lambda: fails(asks=False),
+        "text": lambda: fails(asks=True),
+    }[sys.argv[1]]()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes as c
+import os
 import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from driver_calls import _PTX, begin, call, need
 
@@ -173,12 +175,12 @@ def changed() -> None:
 
 
 def captured() -> None:
-    """What a stream captured has nodes too."""
+    """Captured work has nodes too."""
     kernel, memory = begin()
-    stream, of, found = c.c_void_p(), c.c_void_p(), _Kernel()
+    stream, of, found, launched = c.c_void_p(), c.c_void_p(), _Kernel(), _Launched(kernel, memory)
     need("cuStreamCreate", c.byref(stream), 1)
     need("cuStreamBeginCapture", stream, 0)
-    need("cuLaunchKernel", kernel, 1, 1, 1, 3, 1, 1, 0, stream, _Launched(kernel, memory).list, None)
+    need("cuLaunchKernel", kernel, 1, 1, 1, 3, 1, 1, 0, stream, launched.list, None)
     need("cuMemsetD8Async", memory, 0, 4, stream)
     need("cuStreamEndCapture", stream, c.byref(of))
     (node, kind), (_, other) = nodes(of)
@@ -188,6 +190,24 @@ def captured() -> None:
     assert (list(found.grid), list(found.block)) == ([1, 1, 1], [3, 1, 1])
     need("cuGraphDestroyNode", node)
     assert len(nodes(of)) == 1
+    need("cuStreamBeginCaptureToGraph", stream, of, None, None, 0, 0)
+    need("cuLaunchKernel", kernel, 1, 1, 1, 2, 1, 1, 0, stream, launched.list, None)
+    need("cuStreamEndCapture", stream, c.byref(found_of := c.c_void_p()))
+    assert found_of.value == of.value
+    run(instantiate(of))
+    assert words(memory, 2) == [0, 1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.dot"
+        need("cuGraphDebugDotPrint", of, os.fsencode(path), 0)
+        text = path.read_text(encoding="utf-8")
+        assert "n0 -> n1;" in text, text
+        assert 'n1 [label="kernel k"];' in text, text
+        assert call("cuGraphDebugDotPrint", of, os.fsencode(path / "nowhere"), 0) == 304
+    used = c.c_uint64(7)
+    need("cuDeviceGetGraphMemAttribute", 0, 0, c.byref(used))
+    assert used.value == 0
+    assert call("cuDeviceGetGraphMemAttribute", 0, 9, c.byref(used)) == 1
+    assert call("cuStreamBeginCaptureToGraph", stream, c.c_void_p(0x1234), None, None, 0, 0) == 1
 
 
 def wrong() -> None:

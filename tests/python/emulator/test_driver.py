@@ -36,3 +36,10 @@ def test_a_program_that_asks_for_an_errors_text_is_told_once() -> None:
     done = run_emulated(SCRIPT, "text")
     assert done.stdout == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
     assert done.stderr == ""
+
+
+def test_a_forked_child_is_told_why_it_cannot_use_the_device() -> None:
+    said, after = run_lines(SCRIPT, "forked")
+    assert said.startswith("3 ")
+    assert "this process was forked from one that had called cuInit" in said
+    assert after == "0"
