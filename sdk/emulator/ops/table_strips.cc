@@ -155,7 +155,7 @@ void FromRows(const Column* rows, uint32_t* upper, uint32_t* lower) {
 #endif
 }
 
-// What is found of all elements of a strip, as masks.
+// Masks of the elements of a strip that need slower code.
 struct Found {
   Ints special = {}, immoderate = {};
 };
