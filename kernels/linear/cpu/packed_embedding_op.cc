@@ -13,7 +13,7 @@ void UnpackRow(const PackedWeight& weight, int64_t row, float* out) {
   BlockCursor<F> at(weight, row / kGroupRows, 0);
   for (int64_t column = 0; column < weight.columns; column += kBlockColumns, at.Next()) {
     for (int64_t k = 0; k < kBlockColumns; ++k) {
-      const ScaleAndMinimum of = UnpackScale(at, lane, k);
+      const ScaleAndMinimum of = UnpackScale<F>(at, lane, k);
       out[column + k] = of.d * static_cast<float>(BlockValue<PackedTraits<F>::kBits>(at.block(), lane, k)) + of.m;
     }
   }

@@ -1,6 +1,6 @@
-// packed_linear of f16 and bf16 for many rows of x, for sm_90: the weight's rows are those of the products, the rows of x their columns. A warp
-// copies tiles of 64 columns of both ahead of two groups of four warps, which take turns at them. A warp makes numbers of the integers of
-// 16 rows of the weight in registers; wgmma reads those of x itself. Neither is rounded, as in packed_linear_mma.cu.
+// packed_linear of f16 and bf16 for many rows of x, for sm_90: the weight's rows are those of the products, the rows of x their columns.
+// A warp copies tiles of 64 columns of both ahead of two groups of four warps, which take turns at them. A warp makes numbers of the
+// integers of 16 rows of the weight in registers; wgmma reads those of x itself. Neither is rounded, as in packed_linear_mma.cu.
 #include "finish.cuh"
 #include "integers.cuh"
 #include "packed.cuh"

@@ -155,7 +155,7 @@ void FromRows(const Column* rows, uint32_t* upper, uint32_t* lower) {
 #endif
 }
 
-// What is found of all elements of a strip, as masks.
+// Masks of the elements of a strip that need slower code.
 struct Found {
   Ints special = {}, immoderate = {};
 };
@@ -219,6 +219,17 @@ bool SplitAll(const uint32_t* words, uint32_t count, uint32_t each, Element elem
   return IsAny(special);
 }
 
+// Each fourth element along K. Of the usual depth, which is known when this is compiled, without a loop.
+using UsualDepth = std::integral_constant<uint32_t, 16>;
+template <class F>
+void ForFours(uint32_t depth, F f) {
+  for (uint32_t n = 0; n < depth; n += 4) f(n);
+}
+template <class F>
+void ForFours(UsualDepth, F f) {
+  f(0), f(4), f(8), f(12);
+}
+
 // The values of B's columns, if all are moderate.
 bool GetValues(const StripB& b, uint32_t depth, float* out) {
   const uint32_t count = kColumns * depth;
@@ -242,8 +253,7 @@ void SumColumn(const StripA& a, uint32_t first_row, const float* of_b, const int
   Split sum;
   SplitFloats(before, kLeastOfFloats, &sum, special);
   Ints greatest = Greater(sum.exponent, Ints{} + kLeastOfSums);
-#pragma GCC unroll 4
-  for (uint32_t n = 0; n < depth; n += 4) {
+  ForFours(depth, [&](uint32_t n) __attribute__((always_inline)) {
     const int32_t* const column = exponents + size_t{n} / 4 * four;
     const auto compare = [&](uint32_t j) {
       Ints of_a;
@@ -251,7 +261,7 @@ void SumColumn(const StripA& a, uint32_t first_row, const float* of_b, const int
       greatest = Greater(greatest, of_a + column[j]);
     };
     compare(0), compare(1), compare(2), compare(3);
-  }
+  });
   // 2 to the power of `exponent`, beginning at the least normal number: what is smaller is cut off anyway.
   const Ints shift = kKept + 127 - greatest;
   const auto cut = [&](const Floats& fraction, const Ints& exponent) {
@@ -262,8 +272,7 @@ void SumColumn(const StripA& a, uint32_t first_row, const float* of_b, const int
   const Ints most = Ints{} + 254, power = (shift < most ? shift : most) << 23;
   const auto scale = reinterpret_cast<Floats>(power);
   Ints total = {};  // of at most 16 products of 27 bits
-#pragma GCC unroll 4
-  for (uint32_t n = 0; n < depth; n += 4) {
+  ForFours(depth, [&](uint32_t n) __attribute__((always_inline)) {
     const size_t at = size_t{n} / 4 * four;
     const auto add = [&](uint32_t j) {
       Floats of_a;
@@ -277,7 +286,7 @@ void SumColumn(const StripA& a, uint32_t first_row, const float* of_b, const int
       }
     };
     add(0), add(1), add(2), add(3);
-  }
+  });
   const Ints first = cut(sum.fraction, sum.exponent);
   for (uint32_t half = 0; half < 2; ++half) {
     HalfInts of_products, of_first, power;
@@ -331,9 +340,8 @@ bool Sum(const StripA& a, const StripB& b, uint32_t depth, const StripSums& sums
       if (halves) GetFloats(before, Element::kHalf, c % 2, &before);
       Doubles of[2];
       const size_t at = size_t{c} * b.column;
-      if (moderate && depth == 16) {  // the usual product: its loops are unrolled
-        SumColumn<true>(a, r, values + at, b.exponent + at, b.four, std::integral_constant<uint32_t, 16>(), before, of,
-                        &special);
+      if (moderate && depth == UsualDepth::value) {
+        SumColumn<true>(a, r, values + at, b.exponent + at, b.four, UsualDepth(), before, of, &special);
       } else if (moderate) {
         SumColumn<true>(a, r, values + at, b.exponent + at, b.four, depth, before, of, &special);
       } else {

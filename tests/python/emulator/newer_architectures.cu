@@ -1,4 +1,4 @@
-// Twice x plus y, or what is left of both: rows of 64 numbers come by copies in bulk, and two numbers are computed at once where that is an instruction.
+// Twice x plus y: rows of 64 numbers come by copies in bulk, and two numbers are computed at once where that is an instruction.
 #include "common/cuda/tensor_copy.cuh"
 
 extern "C" __global__ void twice_plus(const float* x, const float* y, float* out) {

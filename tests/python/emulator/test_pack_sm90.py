@@ -34,7 +34,7 @@ def test_products_with_packed_weights_by_wgmma_are_right(tmp_path: Path) -> None
     source = KERNELS / "linear/cuda/packed_linear_sm90.cu"
     compile_kernel(source, tmp_path, without=["KK_PACKED_LINEARS_SM90(bf16, __nv_bfloat16)"])
     expected = ["packed_linear_sm90_64_f16", "packed_linear_sm90_128_f16"]
-    assert _run("packed_linear_sm90.py", tmp_path, "KERNPACK_CUDA_PACKED_LINEAR") == [expected] * 2
+    assert _run("packed_linear_sm90.py", tmp_path, "KERNPACK_CUDA_PACKED_LINEAR", seeds="7") == [expected]
 
 
 def test_sampling_by_rejection_has_the_right_distribution(tmp_path: Path) -> None:
