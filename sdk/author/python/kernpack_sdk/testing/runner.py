@@ -305,7 +305,7 @@ def _near(unknown: Sequence[str], known: Iterable[str]) -> str:
 def run(plan: Plan, told: Callable[[Result], None] = lambda result: None) -> tuple[dict[str, Any], list[Result]]:
     """(what the module is, all results in the order of the ops and checks). `told` hears of each when it is there."""
     if cross.own_system():  # its checks fork, and its workers answer through pipes that are waited for
-        raise CannotTest("kernpack test doesn't run on Windows yet; test the sources on Linux")
+        raise CannotTest("not supported on Windows yet; test the sources on Linux")
     with Session(plan) as first:
         facts = first.facts
         ops = chosen_ops(facts["functions"], plan.ops)
