@@ -12,5 +12,7 @@ limited() { timeout -k 10 "$@" </dev/null 2>&1 | stdbuf -o0 tr -d '\r'; }
 begin_wine() {
   need_debian wine
   trap 'timeout -k 5 30 wineserver -k || true' EXIT
-  timeout -k 10 300 wine wineboot --init </dev/null >/dev/null 2>&1 || { echo "wineboot --init failed or took more than 5 minutes" >&2 && return 1; }
+  timeout -k 10 300 wine wineboot --init </dev/null >/dev/null 2>&1 && return
+  echo "wineboot --init failed, or took more than 5 minutes" >&2
+  return 1
 }

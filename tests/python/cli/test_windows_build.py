@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from kernpack_sdk import cross, pip_wheel, shared_object
 from kernpack_sdk.project import BuildError, Project
+from kernpack_sdk.testing import runner
+from kernpack_sdk.testing.runner import CannotTest, Plan
 
 COMMAND = [sys.executable, "-m", "kernpack"]
 
@@ -134,3 +136,9 @@ def test_on_windows_zig_and_ninja_build(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(BuildError, match=r"^no ninja on the PATH; pip install ninja$"):
         Project(tmp_path).build_now()
+
+
+def test_kernpack_test_says_that_it_does_not_run_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross, "own_system", lambda: cross.WINDOWS)
+    with pytest.raises(CannotTest, match=r"^not supported on Windows yet; test the sources on Linux$"):
+        runner.run(Plan("any"))

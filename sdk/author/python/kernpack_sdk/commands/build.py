@@ -130,7 +130,7 @@ def _architectures(text: str | None) -> list[str]:
 
 def _defines(target: str | None, system: str | None, architectures: list[str]) -> dict[str, str]:
     """CMake's variables. target and system: None is this machine's."""
-    defines = {}
+    defines: dict[str, str] = {}
     if system is not None:
         defines |= cross.defines(system, _zig(system))
     if target is not None:
