@@ -229,7 +229,12 @@ JitHeaders FindHeaders(const KpHost* host, const std::string& version) {
 std::string AdviceOnHeaders(const std::string& log, const std::string& version) {
   constexpr std::string_view kMissing = "open source file \"";  // "could not ...", "cannot ..."
   const size_t at = log.find(kMissing);
-  if (at == std::string::npos) return {};
+  if (at == std::string::npos) {
+    if (log.find("host functions are not allowed in JIT mode") == std::string::npos) return {};
+    return "headers that don't mark their functions with __device__, as CUTLASS's, need NVRTC's option "
+           "-default-device: set "
+           "KERNPACK_OPTIONS of the source in CMake, or the options of kp::DeviceCode";
+  }
   std::string_view name = std::string_view(log).substr(at + kMissing.size());
   name = name.substr(0, name.find('"'));
   const bool is_12 = std::atoi(version.c_str()) == 12;

@@ -107,6 +107,10 @@ TEST(JitTools, AdviceOnHeaders) {
   EXPECT_SAYS(of("cute/tensor.hpp"), "pip install nvidia-cutlass");
   EXPECT_SAYS(of("vector"), "NVRTC has no C++ standard library: include <cuda/std/vector>");
   EXPECT_SAYS(of("rows.cuh"), "the module doesn't carry the header 'rows.cuh'");
+  EXPECT_SAYS(AdviceOnHeaders("c.h(1): error: ... is considered a host function, and host functions are not allowed in "
+                              "JIT mode.",
+                              "13.5"),
+              "NVRTC's option -default-device: set KERNPACK_OPTIONS of the source in CMake");
   EXPECT_EQ(AdviceOnHeaders("a.cu(1): error: ...", "13.5"), "");
 }
 

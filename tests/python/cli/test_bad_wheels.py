@@ -62,3 +62,21 @@ def test_what_is_no_archive(command, tmp_path: Path, tool: str) -> None:
     assert "expected a wheel, got a file that can't be read" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode != 0
+
+
+@pytest.mark.parametrize("tool", ["check", "inspect", "test", "slim", "split"])
+def test_a_member_that_cannot_be_unpacked(command, tmp_path: Path, tool: str) -> None:
+    made = wheel(tmp_path, {"evil/x.so": b"\x7fELF" * 400})
+    data = bytearray(made.read_bytes())
+    data[80] ^= 0xFF  # of the compressed bytes
+    made.write_bytes(data)
+    words = ["-o", tmp_path / "out"] if tool in ("slim", "split") else []
+    done = command(tool, made, *words, *(["--cuda-arch", "90"] if tool == "slim" else []), sdk=True)
+    assert "expected a wheel, got a file that can't be read" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode != 0
+
+
+def test_a_file_without_a_name(command, tmp_path: Path) -> None:
+    done = command("inspect", wheel(tmp_path, {"": b""}), sdk=True)
+    assert "contains a file without a name: don't install it" in done.stderr

@@ -247,7 +247,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _is_plain(pack: dict[str, str]) -> bool:
-    """A wheel that isn't installed is no fault: the machine may have another GPU."""
+    """A wheel may be absent: the machine has another GPU."""
     return pack["state"] in (_packs.INSTALLED, _packs.ABSENT)
 
 

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 _LARGE = 1 << 30  # bytes; what a small archive may unpack to
+# Raised by zipfile for an archive that is damaged, encrypted, or packed in a way that Python can't unpack.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# Raised where two of its names can't both be files, or one is too long.
+_NAMES = (FileExistsError, NotADirectoryError, IsADirectoryError)
 _RATIO = 100  # by which a larger one may grow: compiled code grows to three or four times its size, text to ten
 
 
 def unpack(wheel: Path, folder: Path) -> None:
     """All of a wheel's files, below `folder`. ValueError for what isn't a wheel, or is made to harm who opens it."""
-    with opened(wheel) as archive:
+    with reading(wheel), opened(wheel) as archive:
         archive.extractall(folder)
+
+
+@contextmanager
+def reading(wheel: Path) -> Iterator[None]:
+    """ValueError for what the files of an opened archive raise when they are read or unpacked."""
+    try:
+        yield
+    except OSError as error:
+        if not isinstance(error, _NAMES) and error.errno not in (errno.ENAMETOOLONG, errno.EINVAL):
+            raise  # the disk is full, say
+        raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
+    except DAMAGED as error:
+        raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
 
 
 def opened(wheel: Path) -> zipfile.ZipFile:
     """A wheel whose names and sizes have been looked at. ValueError as above."""
     try:
         archive = zipfile.ZipFile(wheel)
-    except (zipfile.BadZipFile, OSError) as error:
+    except (*DAMAGED, OSError) as error:
         raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
     try:
         _look(wheel, archive)
@@ -32,6 +53,8 @@ def opened(wheel: Path) -> zipfile.ZipFile:
 
 def _look(wheel: Path, archive: zipfile.ZipFile) -> None:
     for entry in archive.infolist():
+        if not entry.filename:
+            raise ValueError(f"{wheel}: contains a file without a name: don't install it")
         path = PurePosixPath(entry.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise ValueError(

@@ -140,7 +140,7 @@ def _exports(path: Path, pattern: re.Pattern[str]) -> bool:
         if not any(name in content for name in _NAMES):  # most files of a large wheel, and at once
             return False
         return any(pattern.match(name) for name in shared_object.read(path).exports)
-    except ValueError:
+    except (ValueError, *DAMAGED):
         return False
 
 

@@ -1,4 +1,4 @@
-"""`kernpack inspect`: what is in a module or a wheel of them, read from the files; only the table of functions is read by loading."""
+"""`kernpack inspect`: what is in a module or a wheel of them, read from the files: nothing of them runs."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def facts(what: str) -> dict[str, Any]:
 
 
 def _module(file: Path) -> dict[str, Any]:
+    try:
+        return _facts_of_module(file)
+    except check.DAMAGED as error:
+        raise ValueError(f"{file} is damaged ({type(error).__name__}: {error})") from error
+
+
+def _facts_of_module(file: Path) -> dict[str, Any]:
     so = shared_object.read(file)
     return {
         "file": file.name,
@@ -103,14 +110,15 @@ def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
     try:
         return foreign.library(file, name, {each.name for each in found.files})
     except (ValueError, *check.DAMAGED) as error:
+        said = str(error) if isinstance(error, ValueError) else f"{file} is damaged ({type(error).__name__}: {error})"
         if len(found.files) == 1:
-            raise ValueError(str(error)) from error
+            raise ValueError(said) from error
         return {
             "file": name,
             "bytes": file.stat().st_size,
             "sha256": foreign.digest(file),
             "machine": "?",
-            "damaged": str(error),
+            "damaged": said,
         }
 
 
@@ -128,7 +136,7 @@ def list_device_code(file: Path) -> list[dict[str, Any]]:
 def _functions(file: Path) -> list[dict[str, Any]]:
     """One entry per name, with the targets of its variants."""
     functions: dict[str, dict[str, Any]] = {}
-    for each in table.read(file):
+    for each in table.read_file(file):
         new: dict[str, Any] = {
             "name": each.name,
             "contract": each.signature or each.cxx_types,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,24 @@ _DF_BIND_NOW = 0x8
 _DF_1_NOW = 0x1
 
 
+class Stream(io.BufferedReader):
+    """A file for pyelftools, which reads as many bytes as a header says: a damaged one says 2**60. Reads and positions end with the
+    file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path))
+        self._size = os.fstat(self.fileno()).st_size
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(size if size is None else min(size, self._size))
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return super().seek(max(-self._size, min(offset, self._size)), whence)
+
+
 def read(path: Path) -> SharedObject:
     """Reads a shared object; ValueError when the file is none."""
-    with path.open("rb") as stream:
+    with Stream(path) as stream:
         try:
             elf = ELFFile(stream)
         except ELFError as error:

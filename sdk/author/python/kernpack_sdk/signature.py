@@ -15,9 +15,10 @@ import os
 import sys
 import tempfile
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
+
+from kernpack_sdk import archive
 
 _PROTECTED = {"alg": "EdDSA"}
 INSTALL = "pip install kernpack-sdk[sign]"
@@ -138,13 +139,13 @@ def _read(path: Path, kind: str) -> bytes:
 def _contents(wheel: Path) -> dict[str, bytes]:
     _read(wheel, "no-wheel")
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        with zipfile.ZipFile(wheel) as opened:
+            names = [info.filename for info in opened.infolist() if not info.is_dir()]
             if len(set(names)) != len(names):
                 twice = next(name for name in names if names.count(name) > 1)
                 raise SignatureError("extra-file", f"{wheel}: {twice} is in it twice")
-            return {name: archive.read(name) for name in names}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            return {name: opened.read(name) for name in names}
+    except archive.DAMAGED as error:
         raise SignatureError("no-wheel", f"{wheel} isn't a valid wheel: {error}") from None
 
 

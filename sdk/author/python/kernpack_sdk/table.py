@@ -12,6 +12,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernpack_sdk.shared_object import SharedObject
 
 
 class _FunctionInfo(ctypes.Structure):  # KpFunctionInfo of kernpack/abi.h, as far as it is read here
@@ -70,14 +74,9 @@ class Function:
 
 def read(path: Path) -> list[Function]:
     """The functions of a module, in the table's order; ValueError when it cannot be loaded, or is of another major of the ABI."""
-    # Imported here: the child runs this file as a program, isolated from wherever the package is.
-    from kernpack_sdk import abi, needs, shared_object
+    from kernpack_sdk import needs, shared_object
 
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file")
-    so = shared_object.read(path)
-    if refusal := abi.refusal(so.exports):
-        raise ValueError(f"{path}: {refusal}")
+    so = _of_this_abi(path)
     # A library of another wheel need not be there when a module is built.
     if needs.of_object(so) or not shared_object.is_for_this_python(so):
         return _read_file(path)
@@ -89,6 +88,24 @@ def read(path: Path) -> list[Function]:
         raise ValueError(f"{path}: {reason[-1] if reason else f'loading it ended the process with {child.returncode}'}")
     entries = json.loads(child.stdout)
     return _read_file(path) if entries is None else [Function(**entry) for entry in entries]
+
+
+def read_file(path: Path) -> list[Function]:
+    """As `read` has them, of a file that nobody vouches for: nothing of it runs."""
+    _of_this_abi(path)
+    return _read_file(path)
+
+
+def _of_this_abi(path: Path) -> SharedObject:
+    # Imported here: the child runs this file as a program, isolated from wherever the package is.
+    from kernpack_sdk import abi, shared_object
+
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file")
+    so = shared_object.read(path)
+    if refusal := abi.refusal(so.exports):
+        raise ValueError(f"{path}: {refusal}")
+    return so
 
 
 def _read_file(path: Path) -> list[Function]:

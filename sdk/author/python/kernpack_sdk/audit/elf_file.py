@@ -16,6 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from kernpack_sdk.audit import sections, unrelocated
 from kernpack_sdk.audit.sections import Section
+from kernpack_sdk.elf import Stream
 
 _EXECUTABLE = 0x4  # SHF_EXECINSTR
 _SDATA4_FROM_HEADER = 0x3B  # DW_EH_PE_datarel | DW_EH_PE_sdata4: how linkers write the table of .eh_frame_hdr
@@ -34,7 +35,7 @@ class ElfFile:
     """ValueError where the file isn't one."""
 
     def __init__(self, path: Path) -> None:
-        self._stream = path.open("rb")
+        self._stream = Stream(path)
         try:
             self.elf: Any = ELFFile(self._stream)
             if self.elf.elfclass != 64 or not self.elf.little_endian:
@@ -158,10 +159,9 @@ class ElfFile:
             found += [tag.entry.d_val for tag in dynamic.iter_tags("DT_INIT")]
         section = self.elf.get_section_by_name(".init_array")
         if section is not None:
-            for at in range(section["sh_addr"], section["sh_addr"] + section["sh_size"], 8):
-                target = self.pointers.get(at)
-                if target:
-                    found.append(target)
+            places = range(section["sh_addr"], section["sh_addr"] + section["sh_size"], 8)
+            # Not each place of the range: a damaged file says that there are 2**40.
+            found += [self.pointers[at] for at in sorted(self.pointers) if at in places and self.pointers[at]]
         return found
 
     def dynamic_symbols(self) -> Iterator[tuple[str, bool]]:

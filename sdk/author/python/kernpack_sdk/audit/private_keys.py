@@ -6,7 +6,6 @@ import os
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -42,12 +41,8 @@ def in_archive(path: Path) -> list[str]:
             return list(_in_tar(path, opened))
     except (
         tarfile.TarError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
         OSError,
-        NotImplementedError,
-        RuntimeError,
+        *archive.DAMAGED,
     ) as error:
         raise ValueError(
             f"{path}: expected a source distribution or a wheel, got a file that can't be read: {error}"

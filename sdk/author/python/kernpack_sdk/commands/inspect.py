@@ -19,8 +19,8 @@ def command(what: str, as_json: bool) -> None:
     """Show what is in a shared object (.so), a wheel, a folder or an installed package, of Kernpack or of any project.
 
     The output lists the functions, contracts, gradients and targets of modules. For every file, it lists interfaces and the versions
-    that they tie it to, needed libraries, device code by architecture, instruction sets and digests. Only a module's table of
-    functions is read by loading.
+    that they tie it to, needed libraries, device code by architecture, instruction sets and digests. Nothing in the files is loaded
+    or run.
     """
     from kernpack_sdk import contents
 

@@ -12,7 +12,6 @@ import re
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,16 +74,13 @@ def slim(wheel: Path, choice: Choice, folder: Path) -> Result:
 
 def unpack(wheel: Path, tree: Path) -> list[zipfile.ZipInfo]:
     """The files of the wheel in their order."""
-    try:
-        with archive.opened(wheel) as content:
-            order = [each for each in content.infolist() if not each.is_dir()]
-            names = [each.filename for each in order]
-            if len(set(names)) != len(names):
-                raise ValueError(f"{wheel}: {next(name for name in names if names.count(name) > 1)} is in it twice")
-            content.extractall(tree)
-            return order
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{wheel}: expected a wheel, got a file that can't be read: {error}") from None
+    with archive.reading(wheel), archive.opened(wheel) as content:
+        order = [each for each in content.infolist() if not each.is_dir()]
+        names = [each.filename for each in order]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{wheel}: {next(name for name in names if names.count(name) > 1)} is in it twice")
+        content.extractall(tree)
+        return order
 
 
 def refuse_damaged(wheel: Wheel) -> None:

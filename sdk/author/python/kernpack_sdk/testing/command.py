@@ -198,7 +198,7 @@ def _unpacked(wheel: Path, stack: ExitStack) -> list[str]:
 
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kernpack-test-")))
     try:
-        with archive.opened(wheel) as files:
+        with archive.reading(wheel), archive.opened(wheel) as files:
             names = [name for name in files.namelist() if name.endswith(shared_object.SUFFIX)]
             for name in names:
                 files.extract(name, folder)
