@@ -11,6 +11,10 @@
 
 #include "driver/entries.h"
 
+// The toolkit names the types of these two without the number in the function's name.
+using PFN_cuCtxCreate_v3_v11040 = PFN_cuCtxCreate_v11040;
+using PFN_cuCtxCreate_v4_v12050 = PFN_cuCtxCreate_v12050;
+
 namespace kernpack::cuda {
 namespace {
 
