@@ -128,6 +128,8 @@ def test_doctor_names_what_is_missing_there(monkeypatch: pytest.MonkeyPatch) -> 
     assert found["jax"].found == "not on Windows yet; pass NumPy arrays or torch tensors, or use Linux"
     assert found["CUDA, OpenCL"].found == "not on Windows yet; use Linux"
     assert not {"nvcc", "NVRTC"} & found.keys()
+    with pytest.raises(RuntimeError, match=r"^ImportError: kernpack.load: no package 'not_there'"):
+        doctor._tried("not_there")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     absent = doctor._zig()
     assert (absent.state, absent.mend) == ("absent", "pip install ziglang, or set CXX to clang or zig")

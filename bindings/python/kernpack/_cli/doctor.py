@@ -16,10 +16,14 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kernpack import _packs
 from kernpack._program import split_command
 from kernpack._system import WINDOWS
+
+if TYPE_CHECKING:
+    from kernpack import Module
 
 OK, ABSENT, BROKEN = "ok", "absent", "broken"
 _MARKS = {OK: "ok     ", ABSENT: "absent ", BROKEN: "BROKEN "}
@@ -221,6 +225,20 @@ def _cache() -> Finding:
     return Finding("cache", OK, f"{folder}, {free >> 30} GiB free")
 
 
+def _tried(name: str) -> Module:
+    """The package, loaded after a child process has loaded it. Windows has no fork(), by which the host makes one."""
+    import kernpack
+
+    if WINDOWS:
+        load = "import sys, kernpack; kernpack.load(sys.argv[1])"
+        done = subprocess.run([sys.executable, "-c", load, name], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(
+                done.stderr.strip().rpartition("\n")[2] or f"loading it ended Python with {done.returncode}"
+            )
+    return kernpack.load(name, probe=not WINDOWS)
+
+
 def _packages() -> Iterator[Finding]:
     """Each installed kernel package, loaded in a child process first: one that crashes ends the child alone."""
     import kernpack
@@ -228,7 +246,7 @@ def _packages() -> Iterator[Finding]:
 
     for name in sorted(kernpack.installed()):
         try:
-            module = kernpack.load(name, probe=True)
+            module = _tried(name)
         except Exception as error:
             lacking = re.search(r'pip install( "[^"]+")+', str(error))  # libraries of other wheels
             mend = lacking[0] if lacking else f"pip install --force-reinstall --no-deps {_distribution(name) or name}"
