@@ -363,8 +363,9 @@ void EndBulkWrites(Warp& warp, const Instruction& wait, uint32_t mask, uint64_t 
     if ((mask >> write.lane & 1) == 0 || write.group + left >= warp.bulk_groups[write.lane]) return false;
     Instruction copy = wait;
     copy.statement = write.statement;
+    // A race was looked for when the copy began, and by each access since: now there is nothing to compare its values with.
     CheckGlobalBytes(warp, copy, write.updates ? AccessKind::kAtomic : AccessKind::kWrite, write.address, write.bytes,
-                     write.lane, false);
+                     write.lane, true);
     return true;
   });
 }

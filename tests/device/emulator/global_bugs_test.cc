@@ -193,6 +193,10 @@ INSTANTIATE_TEST_SUITE_P(
         RightKernel{"LockByFences", Lock("membar.gl;\nst.volatile.global.u32 [%rd1], 0;"), {4, 32}},
         RightKernel{"BarrierOfTheGrid", GridBarrier(kGridMeets), {2, 64, 0, 20, 0, 1, true}},
         RightKernel{"OneValueFromEachBlock", "st.global.u32 [%rd1], 5;", {4, 64}},
+        // As Triton's specialised warps do.
+        RightKernel{"OneValueByCopiesOut",
+                    "mov.u32 %r45, 5;\n" + CopyOut("cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r50], 128;"),
+                    {4, 32}},
         RightKernel{"NeighbouringBytes",
                     "@%p8 bra $end; cvt.u64.u32 %rd40, %r40; add.s64 "
                     "%rd34, %rd0, %rd40; st.global.u8 [%rd34], %r45;",
