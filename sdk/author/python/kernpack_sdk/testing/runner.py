@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernpack._suggest import did_you_mean
+from kernpack._system import WINDOWS
 
 from kernpack_sdk.testing.bench import Options
 from kernpack_sdk.testing.case import Finding, Result
@@ -303,7 +304,7 @@ def _near(unknown: Sequence[str], known: Iterable[str]) -> str:
 
 def run(plan: Plan, told: Callable[[Result], None] = lambda result: None) -> tuple[dict[str, Any], list[Result]]:
     """(what the module is, all results in the order of the ops and checks). `told` hears of each when it is there."""
-    if sys.platform == "win32":  # its checks fork, and its workers answer through pipes that are waited for
+    if WINDOWS:  # its checks fork, and its workers answer through pipes that are waited for
         raise CannotTest("not supported on Windows yet; test the sources on Linux")
     with Session(plan) as first:
         facts = first.facts
