@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-
 UNDER_WINE = hasattr(ctypes.CDLL("ntdll"), "wine_get_version") if sys.platform == "win32" else False
 
 
