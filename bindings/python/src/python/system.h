@@ -19,6 +19,8 @@ KPY_HIDDEN void* kpy_loaded_library(const char* file);
 KPY_HIDDEN void* kpy_library_symbol(void* library, const char* name);
 /* How many bytes of an allocation may be read, from where the C library's allocator said it begins. */
 KPY_HIDDEN size_t kpy_usable_bytes(void* allocation);
+/* The bytes of stack that the calling thread has left, as far as the system tells: Linux' stacks hold Python's limit of recursion. */
+KPY_HIDDEN size_t kpy_stack_left(void);
 KPY_HIDDEN void kpy_sleep_forever(void);
 /* Has the child run a function after each fork; -1 if there is no memory for it. Processes don't fork on Windows. */
 KPY_HIDDEN int kpy_after_fork(void (*in_child)(void));

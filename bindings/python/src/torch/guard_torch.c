@@ -158,8 +158,7 @@ static int GuardUnknown(KpyCall* call) {
 /* The call is watched: by what, and whether that can be done without. */
 static int GuardWatched(KpyCall* call, const KpyTorchWatchers* watchers) {
   uint64_t keys = watchers->keys;
-  if (keys & kpy_torch_mode_keys())
-    return Divert(call, kMode);
+  if (keys & kpy_torch_mode_keys()) return Divert(call, kMode);
   /* torch.set_default_device is one, and harmless here: only an op can be seen by a function mode. */
   if (watchers->function_modes > 0 && kpy_has_hook("torch"))
     return Divert(call, "a torch function mode is active; leave it first");

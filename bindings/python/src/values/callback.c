@@ -4,6 +4,7 @@
 #include "classes.h"
 #include "convert.h"
 #include "python/errors.h"
+#include "python/system.h"
 #include "values.h"
 #include "python/threads.h"
 
@@ -67,12 +68,18 @@ typedef struct Invocation {
   int rc;
 } Invocation;
 
+/* Windows' main thread has 2 MB, which some hundred kernels that call back fill before Python counts its limit. What is left has to be enough
+   for the error's way back. */
+enum { kStackOfACall = 256 << 10 };
+
 static void Invoke(void* argument) {
   Invocation* call = (Invocation*)argument;
   PyObject* callable = call->callback->callable;
   call->rc = -1;
   if (callable == NULL) {
     PyErr_SetString(PyExc_RuntimeError, "a callback was called after Python's garbage collector had freed it");
+  } else if (kpy_stack_left() < kStackOfACall) {
+    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded in a callback from a kernel: the stack is full");
   } else if (Py_EnterRecursiveCall(" in a callback from a kernel") == 0) {
     Py_INCREF(callable);
     call->rc = RunCallable(callable, call->args, call->count, call->result);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <unistd.h>
 
 void* kpy_loaded_library(const char* file) { return dlopen(file, RTLD_LAZY | RTLD_NOLOAD); }
@@ -11,6 +12,8 @@ void* kpy_loaded_library(const char* file) { return dlopen(file, RTLD_LAZY | RTL
 void* kpy_library_symbol(void* library, const char* name) { return dlsym(library, name); }
 
 size_t kpy_usable_bytes(void* allocation) { return malloc_usable_size(allocation); }
+
+size_t kpy_stack_left(void) { return SIZE_MAX; }
 
 void kpy_sleep_forever(void) {
   for (;;) (void)pause();

@@ -22,6 +22,12 @@ void* kpy_library_symbol(void* library, const char* name) {
 
 size_t kpy_usable_bytes(void* allocation) { return _msize(allocation); }
 
+size_t kpy_stack_left(void) {
+  ULONG_PTR lowest = 0, end = 0;
+  GetCurrentThreadStackLimits(&lowest, &end);
+  return (size_t)((ULONG_PTR)&lowest - lowest);
+}
+
 void kpy_sleep_forever(void) {
   for (;;) Sleep(INFINITE);
 }
