@@ -93,7 +93,7 @@ class TensorOperands {
   const uint32_t lane_;
 };
 
-// What one thread issues.
+// The product that one thread issues.
 class ProductInTensor {
  public:
   ProductInTensor(Warp* warp, const Instruction& i, uint32_t lane)
