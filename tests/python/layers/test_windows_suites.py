@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("tests/python/core", "tests/error", "tests/python/checking", "tests/python/kernels", "tests/python/torch", "tests/windows")
+FOLDERS = (
+    "tests/python/core",
+    "tests/error",
+    "tests/python/checking",
+    "tests/python/kernels",
+    "tests/python/torch",
+    "tests/windows",
+)
 
 
 def _read() -> tuple[list[str], dict[str, str]]:

@@ -79,7 +79,8 @@ static void Invoke(void* argument) {
   if (callable == NULL) {
     PyErr_SetString(PyExc_RuntimeError, "a callback was called after Python's garbage collector had freed it");
   } else if (kpy_stack_left() < kStackOfACall) {
-    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded in a callback from a kernel: the stack is full");
+    PyErr_SetString(PyExc_RecursionError,
+                    "maximum recursion depth exceeded in a callback from a kernel: the stack is full");
   } else if (Py_EnterRecursiveCall(" in a callback from a kernel") == 0) {
     Py_INCREF(callable);
     call->rc = RunCallable(callable, call->args, call->count, call->result);
