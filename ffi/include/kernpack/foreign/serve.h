@@ -63,15 +63,19 @@ KP_COLD inline int target_rank(const char* target, int32_t device_type) {
   return -1;
 }
 
-// A pointer of the function table. A table that the dynamic linker doesn't relocate holds link-time addresses, and the table of the
-// module says so (docs/abi.md). That is written after the link, so the compiler must not take what it compiled for what is there.
-template <class T>
-T placed(T pointer) {
+// The difference between the pointers of the function table and the link-time addresses that stand in their place in a table that the
+// dynamic linker doesn't relocate (docs/abi.md); 0 in other tables. The module's table is told after the link, so the compiler must not
+// take what it compiled for what is there.
+inline uintptr_t table_shift() {
   const KpModule& module = KP_PER_MODULE(kp_module_table);
   constexpr size_t kLast = sizeof(module.spare) / sizeof(module.spare[0]) - 1;
   const void* const linked = *static_cast<const void* const volatile*>(&module.spare[kLast]);
-  if (KP_LIKELY(!linked) || !pointer) return pointer;
-  const uintptr_t shift = reinterpret_cast<uintptr_t>(&module) - reinterpret_cast<uintptr_t>(linked);
+  return linked ? reinterpret_cast<uintptr_t>(&module) - reinterpret_cast<uintptr_t>(linked) : 0;
+}
+
+// A pointer of the table, which isn't NULL.
+template <class T>
+T placed(T pointer, uintptr_t shift) {
   return reinterpret_cast<T>(reinterpret_cast<uintptr_t>(pointer) + shift);
 }
 
@@ -79,10 +83,11 @@ KP_COLD inline const KpFunctionDef* pick_variant(const char* name, int32_t devic
   const KpFunctionDef* best = nullptr;
   int best_rank = -1;
   const KpModule& module = KP_PER_MODULE(kp_module_table);
+  const uintptr_t shift = table_shift();
   for (const KpFunctionDef* def = module.functions; def != module.functions_end; ++def) {
-    if (!def->call || __builtin_strcmp(placed(def->name), name)) continue;
-    const KpFunctionInfo* info = placed(def->info);
-    const int rank = target_rank(info ? placed(info->target) : nullptr, device_type);
+    if (!def->call || __builtin_strcmp(placed(def->name, shift), name)) continue;
+    const KpFunctionInfo* info = def->info ? placed(def->info, shift) : nullptr;
+    const int rank = target_rank(info && info->target ? placed(info->target, shift) : nullptr, device_type);
     if (rank > best_rank) {
       best = def;
       best_rank = rank;
@@ -124,7 +129,7 @@ struct AliasCall {
     AliasCall& call = of(self);
     const KpFunctionDef* def = variant_of(call.alias, device.device_type);
     if (KP_UNLIKELY(!def)) return no_variant(call, device);
-    *out_call = placed(def->call);
+    *out_call = placed(def->call, table_shift());
     *out_self = call.instance;
     return 0;
   }
