@@ -65,12 +65,16 @@ KP_COLD inline int target_rank(const char* target, int32_t device_type) {
 
 // The difference between the pointers of the function table and the link-time addresses that stand in their place in a table that the
 // dynamic linker doesn't relocate (docs/abi.md); 0 in other tables. The module's table is told after the link, so the compiler must not
-// take what it compiled for what is there.
+// take what it compiled for what is there. KP_TABLE_HAS_POINTERS: in generated modules, whose tables are never changed.
 inline uintptr_t table_shift() {
+#ifdef KP_TABLE_HAS_POINTERS
+  return 0;
+#else
   const KpModule& module = KP_PER_MODULE(kp_module_table);
   constexpr size_t kLast = sizeof(module.spare) / sizeof(module.spare[0]) - 1;
   const void* const linked = *static_cast<const void* const volatile*>(&module.spare[kLast]);
   return linked ? reinterpret_cast<uintptr_t>(&module) - reinterpret_cast<uintptr_t>(linked) : 0;
+#endif
 }
 
 // A pointer of the table, which isn't NULL.
