@@ -107,7 +107,7 @@ bool JoinPacks(const KpHost* host, std::string_view fatbin, const std::vector<Co
     const std::string below = Format("%s/%s.fatbin", kPackFolder, pack.digest.c_str());
     const std::string folder = FindPackageFolder(host, below);
     if (folder.empty()) continue;
-    const std::string path = folder + "/" + below;
+    const std::string path = Format("%s/%s", folder.c_str(), below.c_str());
     const std::optional<std::string> content = ReadWhole(path);
     if (!content || Sha256Hex(content->data(), content->size()) != pack.digest) {
       *why = Format("%s isn't the code that the module was divided into: pip install --force-reinstall \"%s\"",
