@@ -53,4 +53,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         told = ", ".join(f"{counts[folder][outcome]} {outcome}" for outcome in ("passed", "failed", "error", "skipped"))
         terminalreporter.line(f"{folder}: {told}; {files.get(folder, Counter()).total()} files left out")
         for reason, number in files.get(folder, Counter()).most_common():
-            terminalreporter.line(f"  {number} files: {reason}")
+            terminalreporter.line(f"  {number} file{'' if number == 1 else 's'}: {reason}")
