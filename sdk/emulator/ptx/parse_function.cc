@@ -39,7 +39,8 @@ class Body {
   uint32_t source_file_ = 0;
   uint32_t source_line_ = 0;
   uint32_t inlined_ = 0;
-  std::map<Position, uint32_t> inlined_of_;  // of the last .loc of each position, its index into Function::inlined
+  std::map<Position, uint32_t>
+      inlined_of_;  // of the last .loc of each position, its index in Function::inlined unless 0
   std::map<std::pair<Position, uint32_t>, uint32_t> inlined_at_;  // by the position and what is around it
 
   void Item() {
@@ -117,7 +118,11 @@ class Body {
       if (is_new) function_.inlined.push_back({static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), outer});
       inlined_ = place->second;
     }
-    inlined_of_[position] = inlined_;
+    if (inlined_ != 0) {
+      inlined_of_[position] = inlined_;
+    } else if (!inlined_of_.empty()) {
+      inlined_of_.erase(position);
+    }
   }
 
   void LabelAt(const Token& name) {
