@@ -39,8 +39,8 @@ class Body {
   uint32_t source_file_ = 0;
   uint32_t source_line_ = 0;
   uint32_t inlined_ = 0;
-  std::map<Position, uint32_t>
-      inlined_of_;  // of the last .loc of each position, its index in Function::inlined unless 0
+  // Of the last .loc of each position, its index in Function::inlined unless 0.
+  std::map<Position, uint32_t> inlined_of_;
   std::map<std::pair<Position, uint32_t>, uint32_t> inlined_at_;  // by the position and what is around it
 
   void Item() {
