@@ -41,8 +41,8 @@ inline bool IsPrivateFolder(const std::string& folder) {
 
 // With the folders above it. False when it is not this user's alone and cannot be made so.
 inline bool MakeFolder(const std::string& folder) {
-  int why =
-      0;  // of the first folder that can't be made: "read-only file system" says more than "no such file" of one below it
+  // Of the first folder that can't be made: "read-only file system" says more than "no such file" of one below it.
+  int why = 0;
   const auto make = [&why](const std::string& path) {
     if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST && why == 0) why = errno;
   };

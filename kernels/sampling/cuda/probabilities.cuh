@@ -41,4 +41,12 @@ __device__ inline Weight DrawTarget(const SampleParams& p, unsigned round, Weigh
   return min(static_cast<Weight>(u * static_cast<double>(total)) + 1, total);
 }
 
+// The token of the block's row: `choose(row, first)` is its place, `first` the place of the likeliest.
+template <class T, class F>
+__device__ void WriteToken(const T* logits, int* token, const SampleParams& p, F choose) {
+  const T* const row = logits + static_cast<long long>(blockIdx.x) * p.width;
+  const Place chosen = choose(row, FindFirst(row, p.width));
+  if (threadIdx.x == 0) token[blockIdx.x] = GetIndex(chosen);
+}
+
 }  // namespace kk_cuda

@@ -46,9 +46,7 @@ __device__ Place Choose(const T* row, Place first, const SampleParams& p) {
 
 template <class T>
 __device__ void Sample(const T* logits, int* token, const SampleParams& p) {
-  const T* const row = logits + static_cast<long long>(blockIdx.x) * p.width;
-  const Place chosen = Choose(row, FindFirst(row, p.width), p);
-  if (threadIdx.x == 0) token[blockIdx.x] = GetIndex(chosen);
+  WriteToken(logits, token, p, [&](const T* row, Place first) { return Choose(row, first, p); });
 }
 
 }  // namespace

@@ -212,18 +212,4 @@ void NeedNoBulks(const Block& block) {
        "is a copy that nobody has waited for when the block ends");
 }
 
-Access InBlock(Warp& warp, const Instruction& address, uint32_t lane, uint32_t rank, uint32_t bytes, uint32_t align) {
-  uint64_t all[kLanes];
-  Addresses(warp, address, all);
-  Instruction of = address;
-  of.space = Space::kShared;
-  of.flags = kCluster;
-  of.op[0] = kNoOperand;
-  uint64_t place = all[lane];
-  if ((place & kWindowMask) == kSharedWindow) place -= kSharedWindow;
-  if (rank != kNoOperand) place = place % kRankUnit + kRankUnit * (rank + 1);
-  of.displacement = static_cast<int64_t>(place);
-  return LocateOne(warp, of, lane, AccessKind::kWrite, bytes, align);
-}
-
 }  // namespace kernpack::emulator

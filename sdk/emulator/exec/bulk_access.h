@@ -35,9 +35,6 @@ void BeginBulk(Warp& warp, const Instruction& instruction, uint32_t lane, const 
 // A lane's copy reads shared memory, until the thread waits for its group.
 void ReadForBulk(Warp& warp, const Instruction& instruction, uint32_t lane, const Access& source);
 
-// A lane's address in shared memory, of a block of the cluster if `rank` isn't kNoOperand.
-Access InBlock(Warp& warp, const Instruction& address, uint32_t lane, uint32_t rank, uint32_t bytes, uint32_t align);
-
 }  // namespace kernpack::emulator
 
 #endif  // KERNPACK_SDK_EMULATOR_EXEC_BULK_ACCESS_H_

@@ -316,7 +316,7 @@ void RunTensorCommit(Warp& warp, const Instruction& i, uint32_t mask) {
       const uint32_t blocks = Words(warp, i.op[1])[lane] & 0xffff;
       if (blocks == 0) Fail(warp, i, lane, Fault::Kind::kIllegalAddress, "has a multicast to no block of the cluster");
       for (uint32_t ranks = blocks; ranks != 0; ranks &= ranks - 1)
-        commit_to(lane, InBlock(warp, i, lane, First(ranks), 8, 8));
+        commit_to(lane, LocateInBlock(warp, i, lane, First(ranks), 8, 8));
     }
     for (TensorProduct& product : memory.products) {
       if (product.commit == 0 && product.warp == warp.index && product.lane == lane) product.commit = memory.commits;

@@ -1,5 +1,5 @@
 // Planted bugs of tensor memory and of the products that use it, and the kernel without them.
-#include "support.h"
+#include "tcgen05_support.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -25,30 +25,12 @@ const std::string kGetAddress = "ld.shared.u32 %r43, [%r41]; add.u32 %r45, %r43,
 const std::string kBegin =
     kTensorSetup + kFillTensorOperands + kTensorFence + kAllocate + kRelinquish + kMakeBarrier + kMeet + kGetAddress;
 const std::string kMultiplyTensor = "@%p5 tcgen05.mma.cta_group::1.kind::f16 [%r43], %rd4, %rd5, %r48, %p6;\n";
-const std::string kCommitTensor =
-    "@%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r42];\n";
-std::string AwaitTensor(const std::string& parity = "0", const std::string& guard = "") {
-  return "$wait: mbarrier.try_wait.parity.shared.b64 %p1, [%r42], " + parity + ";" +
-         (guard.empty() ? " @!%p1 bra $wait;\n" : guard);
-}
-const std::string kReadSum = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r50}, [%r45 + 3];\n";
-const std::string kWaitForLoad = "tcgen05.wait::ld.sync.aligned;\n", kShowSum = "st.global.b32 [%rd8], %r50;\n";
-const std::string kFree = "@%p4 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r43, 64;\n";
-const std::string kEnd = kReadSum + kWaitForLoad + kShowSum + kMeet + kFree;
+const std::string kEnd = kReadSum + kWaitForLoad + kShowSum + kMeet + kFreeTensor;
 const std::string kStoreTensor =
     "mov.b32 %r51, 0x3f800000; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r45 + 3], {%r51};\n";
 const std::string kWaitForStore = "tcgen05.wait::st.sync.aligned;\n";
 
-std::string RunTensor(const std::string& body, float expected = 16) {
-  TestMemory memory;
-  const uint64_t out = memory.Room(512);
-  const std::string said = RunText(Kernel(1, body), memory, {out}, {1, 128, 0, 20});
-  if (said.empty()) {
-    const auto found = memory.Read<float>(out, 128);
-    for (const float of : found) EXPECT_EQ(of, expected);
-  }
-  return said;
-}
+std::string RunTensor(const std::string& body, float expected = 16) { return RunTensorKernel(body, expected); }
 
 TEST(TensorKernels, AProductThatIsWaitedFor) {
   EXPECT_EQ(RunTensor(kBegin + kMultiplyTensor + kCommitTensor + AwaitTensor() + kEnd), "");
@@ -129,7 +111,7 @@ std::string CommitTo(const std::string& blocks) {
          blocks + ";\n" + kMultiplyTensor +
          "@%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r42], "
          "%rs1;\n" +
-         AwaitTensor() + "@!%p7 bra $other;\n" + kReadSum + kWaitForLoad + kShowSum + "$other: " + kMeet + kFree +
+         AwaitTensor() + "@!%p7 bra $other;\n" + kReadSum + kWaitForLoad + kShowSum + "$other: " + kMeet + kFreeTensor +
          "barrier.cluster.arrive; barrier.cluster.wait;\n";
 }
 TEST(TensorKernels, ACommitToTwoBlocks) {
@@ -181,19 +163,19 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"StoreWithoutBarrier", kBegin + kLastWarp + kStoreTensor + kWaitForStore + kWhole + kEnd,
                 "a barrier has to come between its tcgen05.wait and this"},
         Mistake{"WaitBehindTheBarrier", kBegin + kStoreTensor + kMeet + kWaitForStore + kWhole + kEnd, "has to come"},
-        Mistake{"ReadBackAtOnce", kBegin + kStoreTensor + kReadSum + kWaitForLoad + kShowSum + kMeet + kFree,
+        Mistake{"ReadBackAtOnce", kBegin + kStoreTensor + kReadSum + kWaitForLoad + kShowSum + kMeet + kFreeTensor,
                 "tcgen05.wait::st has to come first"},
         Mistake{"OverwrittenWhileRead",
                 kBegin + kWhole + kReadSum + kMeet + kMultiplyTensor + kCommitTensor + kWaitForLoad + kShowSum + kMeet +
-                    kFree,
+                    kFreeTensor,
                 "tcgen05.wait::ld has to come first"},
         Mistake{"OverwrittenWithoutBarrier",
                 kBegin + kWhole + kReadSum + kWaitForLoad + kLastWarp + kMultiplyTensor + kCommitTensor + kShowSum +
-                    kMeet + kFree,
+                    kMeet + kFreeTensor,
                 "a barrier has to come between its tcgen05.wait and this"},
         Mistake{"StoreIntoAProduct",
                 kBegin + kMultiplyTensor + kCommitTensor + kMeet + kStoreTensor + kWaitForStore + kMeet +
-                    AwaitTensor() + kFree,
+                    AwaitTensor() + kFreeTensor,
                 "writes tensor memory at lane 0, column 3"},
         Mistake{"OperandsOverwritten",
                 kBegin + kMultiplyTensor + kCommitTensor + "@%p5 st.shared.u32 [s], 0;\n" + AwaitTensor() + kEnd,
@@ -207,13 +189,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "with no barrier in between"},
         Mistake{"OutsideOfTheColumns",
                 kBegin + kWhole + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r50}, [%r45 + 64];\n" + kWaitForLoad +
-                    kMeet + kFree,
+                    kMeet + kFreeTensor,
                 "reads tensor memory at lane 0, column 64, which isn't allocated"},
         Mistake{"SumOutsideOfTheColumns", kBegin + "add.u32 %r43, %r43, 56;\n" + kWhole + kEnd,
                 "writes D to tensor memory at lane 0, column 64, which isn't allocated"},
-        Mistake{"AfterDeallocation", kBegin + kWhole + kMeet + kFree + kMeet + kReadSum + kWaitForLoad,
+        Mistake{"AfterDeallocation", kBegin + kWhole + kMeet + kFreeTensor + kMeet + kReadSum + kWaitForLoad,
                 "which isn't allocated"},
-        Mistake{"DeallocatedTooEarly", kBegin + kMultiplyTensor + kCommitTensor + kMeet + kFree + AwaitTensor(),
+        Mistake{"DeallocatedTooEarly", kBegin + kMultiplyTensor + kCommitTensor + kMeet + kFreeTensor + AwaitTensor(),
                 "deallocates tensor memory at lane 0, column 0"},
         Mistake{"NeverDeallocated", kBegin + kWhole + kReadSum + kWaitForLoad + kShowSum,
                 "allocates 64 columns that nobody has deallocated when the block ends"},

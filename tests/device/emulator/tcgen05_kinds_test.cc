@@ -6,7 +6,7 @@
 
 #include "laid_matrix.h"
 #include "small_formats.h"
-#include "support.h"
+#include "tcgen05_support.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -135,25 +135,13 @@ TEST_P(Tcgen05Kinds, AreTheProduct) {
     std::memcpy(&rows_of_a[size_t{r} * kStepsOfKind * 8], a.bytes[r].data(), kStepsOfKind * 32);
 
   const uint64_t slot = image.size();
-  std::string body =
-      ".reg .b32 %d<8>; .reg .b64 %e<16>; mov.u32 %r5, 0;\n$copy: mad.lo.u32 %r6, %r5, 128, %r0; mul.wide.u32 %rd7, "
-      "%r6, "
-      "4; add.u64 %rd8, %rd2, %rd7; ld.global.u32 %r7, [%rd8]; cvt.u32.u64 %r8, %rd7; st.shared.u32 [%r8], %r7; "
-      "add.u32 "
-      "%r5, %r5, 1; setp.lt.u32 %p1, %r5, " +
-      std::to_string(image.size() / 512) +
-      "; @%p1 bra $copy;\nfence.proxy.async.shared::cta; setp.lt.u32 %p4, %r0, 32; setp.eq.u32 %p5, %r0, 0; mov.u32 "
-      "%r41, " +
-      std::to_string(slot) +
-      "; add.u32 %r42, %r41, 8;\n@%p4 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r41], 512;\n@%p5 "
-      "mbarrier.init.shared.b64 [%r42], 1;\nbar.sync 0; ld.shared.u32 %r43, [%r41]; shr.u32 %r44, %r0, 5; shl.b32 "
-      "%r44, "
-      "%r44, 21; add.u32 %r45, %r43, %r44; mov.b32 %r46, " +
-      (c.clamps ? "0x7fffff00"
-       : whole  ? "5"
-                : "0x40a00000") +
-      "; setp.eq.u32 %p6, 0, " + (c.keeps ? "0" : "1") + "; setp.eq.u32 %p7, 0, 0; mov.b32 %r48, " +
-      std::to_string(DescribeKind(c)) + ";\n";
+  std::string body = ".reg .b32 %d<8>; .reg .b64 %e<16>; " + LoadImage(image.size(), slot) + kMeetTensor +
+                     "mov.b32 %r46, " +
+                     (c.clamps ? "0x7fffff00"
+                      : whole  ? "5"
+                               : "0x40a00000") +
+                     "; setp.eq.u32 %p6, 0, " + (c.keeps ? "0" : "1") + "; setp.eq.u32 %p7, 0, 0; mov.b32 %r48, " +
+                     std::to_string(DescribeKind(c)) + ";\n";
   for (uint32_t column = 0; column < c.columns && c.keeps; column += 8) {
     body += "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r45 + " + std::to_string(column) +
             "], {%r46, %r46, %r46, %r46, %r46, %r46, %r46, %r46};\n";

@@ -1,5 +1,5 @@
 // tcgen05.cp of each shape, and planted bugs of copies to tensor memory and of scales there.
-#include "support.h"
+#include "tcgen05_support.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -24,31 +24,16 @@ const std::string kCopyScales =
 const std::string kMultiplyScaled =
     "@%p5 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r43], %rd4, %rd5, %r48, [%r43 + 32], [%r43 + 36], "
     "%p6;\n";
-const std::string kCommitScaled =
-    "@%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r42];\n";
-const std::string kAwaitScaled = "$wait: mbarrier.try_wait.parity.shared.b64 %p1, [%r42], 0; @!%p1 bra $wait;\n";
-const std::string kFreeScaled = "bar.sync 0; @%p4 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r43, 64;\n";
-const std::string kReadScaled =
-    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r50}, [%r45 + 3]; tcgen05.wait::ld.sync.aligned; st.global.b32 [%rd8], "
-    "%r50;\n" +
-    kFreeScaled;
+const std::string kFreeScaled = "bar.sync 0; " + kFreeTensor;
+const std::string kReadScaled = kReadSum + kWaitForLoad + kShowSum + kFreeScaled;
 
-std::string RunScaled(const std::string& body, float expected = 32) {
-  TestMemory memory;
-  const uint64_t out = memory.Room(512);
-  const std::string said = RunText(Kernel(1, body), memory, {out}, {1, 128, 0, 20});
-  if (said.empty()) {
-    const auto found = memory.Read<float>(out, 128);
-    for (const float of : found) EXPECT_EQ(of, expected);
-  }
-  return said;
-}
+std::string RunScaled(const std::string& body, float expected = 32) { return RunTensorKernel(body, expected); }
 
 TEST(TensorScales, CopiesAndProductsAreInOrder) {
-  EXPECT_EQ(RunScaled(kSetupScales + kCopyScales + kMultiplyScaled + kCommitScaled + kAwaitScaled + kReadScaled), "");
+  EXPECT_EQ(RunScaled(kSetupScales + kCopyScales + kMultiplyScaled + kCommitTensor + AwaitTensor() + kReadScaled), "");
   // Scales that are copied anew while the product before may still read the old ones.
-  EXPECT_EQ(RunScaled(kSetupScales + kCopyScales + kMultiplyScaled + kCopyScales + kMultiplyScaled + kCommitScaled +
-                      kAwaitScaled + kReadScaled),
+  EXPECT_EQ(RunScaled(kSetupScales + kCopyScales + kMultiplyScaled + kCopyScales + kMultiplyScaled + kCommitTensor +
+                      AwaitTensor() + kReadScaled),
             "");
   // The byte of the scales in the upper bits of their address, which CUTLASS leaves there.
   EXPECT_EQ(
@@ -56,7 +41,7 @@ TEST(TensorScales, CopiesAndProductsAreInOrder) {
                 "add.u32 %r49, %r43, 0x40000020; mov.b32 %r48, 0x28840000;\n@%p5 "
                 "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r43], %rd4, %rd5, %r48, [%r49], [%r43 + 36], "
                 "%p6;\n" +
-                kCommitScaled + kAwaitScaled + kReadScaled),
+                kCommitTensor + AwaitTensor() + kReadScaled),
       "");
 }
 
@@ -89,7 +74,7 @@ TEST_P(TensorCopies, FillTheLanes) {
       "%r44; mov.u64 %rd4, 0x0000401000080000;\n@%p5 tcgen05.cp.cta_group::1." +
       std::string(c.shape) +
       " [%r43 + 4], %rd4;\n@%p5 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r42];\n" +
-      kAwaitScaled + "mul.wide.u32 %rd10, %r0, 32; add.u64 %rd10, %rd10, %rd0;\n";
+      AwaitTensor() + "mul.wide.u32 %rd10, %r0, 32; add.u64 %rd10, %rd10, %rd0;\n";
   for (uint32_t w = 0; w < c.columns; ++w) {
     body += "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%d0}, [%r45 + " + std::to_string(4 + w) +
             "]; tcgen05.wait::ld.sync.aligned; st.global.b32 [%rd10+" + std::to_string(4 * w) + "], %d0;\n";
@@ -122,14 +107,14 @@ TEST_P(TensorScaleMistakes, AreFound) {
   EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
 }
 
-const std::string kScaledToEnd = kMultiplyScaled + kCommitScaled + kAwaitScaled + kReadScaled;
+const std::string kScaledToEnd = kMultiplyScaled + kCommitTensor + AwaitTensor() + kReadScaled;
 std::string WithScaledForm(const std::string& form) {
   return kSetupScales + kCopyScales + "mov.b32 %r48, " + form + ";\n" + kScaledToEnd;
 }
 std::string WithFours(const std::string& form, const std::string& size) {
   return kSetupScales + kCopyScales + "mov.b32 %r48, " + form +
          ";\n@%p5 tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale" + size +
-         " [%r43], %rd4, %rd5, %r48, [%r43 + 32], [%r43 + 36], %p6;\n" + kCommitScaled + kAwaitScaled + kReadScaled;
+         " [%r43], %rd4, %rd5, %r48, [%r43 + 32], [%r43 + 36], %p6;\n" + kCommitTensor + AwaitTensor() + kReadScaled;
 }
 std::string WithInteger(const std::string& form) {
   return kSetupScales + "mov.b32 %r48, " + form +
@@ -162,9 +147,9 @@ INSTANTIATE_TEST_SUITE_P(
                 kSetupScales + kCopyScales + "@%p5 st.shared.b32 [s + 8192], 0;\n" + kScaledToEnd,
                 "may still be reading"},
         Mistake{"ScalesStoredWhileTheProductRuns",
-                kSetupScales + kCopyScales + kMultiplyScaled + kCommitScaled +
+                kSetupScales + kCopyScales + kMultiplyScaled + kCommitTensor +
                     "bar.sync 0; mov.b32 %r51, 0; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r45 + 32], {%r51};\n" +
-                    kAwaitScaled + kReadScaled,
+                    AwaitTensor() + kReadScaled,
                 "a wait for the mbarrier of its tcgen05.commit has to come first"},
         Mistake{"ScalesOutsideOfTheColumns",
                 kSetupScales + kCopyScales +

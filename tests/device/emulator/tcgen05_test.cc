@@ -2,7 +2,7 @@
 #include <random>
 
 #include "laid_matrix.h"
-#include "support.h"
+#include "tcgen05_support.h"
 
 namespace kernpack::emulator {
 namespace {
@@ -62,20 +62,11 @@ TEST_P(Tcgen05, IsTheProduct) {
       words[(r * depth + k) * bytes / 4] |= of_a(r, k) << (8 * bytes * (k % (4 / bytes)));
   }
   const uint64_t slot = image.size();
-  std::string body =
-      ".reg .b32 %d<8>; mov.u32 %r5, 0;\n$copy: mad.lo.u32 %r6, %r5, 128, %r0; mul.wide.u32 %rd7, %r6, 4; add.u64 "
-      "%rd8, %rd2, %rd7; ld.global.u32 %r7, [%rd8]; cvt.u32.u64 %r8, %rd7; st.shared.u32 [%r8], %r7; add.u32 %r5, %r5, "
-      "1; setp.lt.u32 %p1, %r5, " +
-      std::to_string(image.size() / 512) +
-      "; @%p1 bra $copy;\nfence.proxy.async.shared::cta; setp.lt.u32 %p4, %r0, 32; setp.eq.u32 %p5, %r0, 0; mov.u32 "
-      "%r41, " +
-      std::to_string(slot) +
-      "; add.u32 %r42, %r41, 8;\n@%p4 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r41], 512;\n@%p4 "
-      "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n@%p5 mbarrier.init.shared.b64 [%r42], 1;\nbar.sync "
-      "0; ld.shared.u32 %r43, [%r41]; shr.u32 %r44, %r0, 5; shl.b32 %r44, %r44, 21; add.u32 %r45, %r43, %r44; mov.b32 "
-      "%r46, 0x40a00000; setp.eq.u32 %p6, 0, " +
-      (c.keeps_first ? "0" : "1") + "; setp.eq.u32 %p7, 0, 0; add.u32 %r47, %r43, 256; mov.b32 %r48, " +
-      std::to_string(DescribeProduct(c)) + ";\n";
+  std::string body = ".reg .b32 %d<8>; " + LoadImage(image.size(), slot) +
+                     "@%p4 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + kMeetTensor +
+                     "mov.b32 %r46, 0x40a00000; setp.eq.u32 %p6, 0, " + (c.keeps_first ? "0" : "1") +
+                     "; setp.eq.u32 %p7, 0, 0; add.u32 %r47, %r43, 256; mov.b32 %r48, " +
+                     std::to_string(DescribeProduct(c)) + ";\n";
   for (uint32_t column = 0; column < c.columns && c.keeps_first; column += kPart) {
     body += "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r45 + " + std::to_string(column) +
             "], {%r46, %r46, %r46, %r46, %r46, %r46, %r46, %r46};\n";

@@ -37,7 +37,11 @@ def _module(file: Path) -> dict[str, Any]:
     try:
         return _facts_of_module(file)
     except check.DAMAGED as error:
-        raise ValueError(f"{file} is damaged ({type(error).__name__}: {error})") from error
+        raise ValueError(_said(file, error)) from error
+
+
+def _said(file: Path, error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) else f"{file} is damaged ({type(error).__name__}: {error})"
 
 
 def _facts_of_module(file: Path) -> dict[str, Any]:
@@ -110,7 +114,7 @@ def _library(file: Path, found: module_files.Found) -> dict[str, Any]:
     try:
         return foreign.library(file, name, {each.name for each in found.files})
     except (ValueError, *check.DAMAGED) as error:
-        said = str(error) if isinstance(error, ValueError) else f"{file} is damaged ({type(error).__name__}: {error})"
+        said = _said(file, error)
         if len(found.files) == 1:
             raise ValueError(said) from error
         return {
